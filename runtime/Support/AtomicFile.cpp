@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Files that appear whole or not at all. Invariant: the final name is touched
+// only by the rename at the end of commit().
+
+#include "colrow/runtime/AtomicFile.h"
+#include "colrow/runtime/Errors.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+static constexpr size_t bufferSize = 1 << 20;
+
+static std::string folderOf(StringRef path) {
+  StringRef parent = sys::path::parent_path(path);
+  return parent.empty() ? "." : parent.str();
+}
+
+Error syncFolder(StringRef folder) {
+  std::string name = folder.str();
+  int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return failure("{0}: cannot open folder: {1}", folder, strerror(errno));
+  int rc = ::fsync(fd);
+  int error = errno;
+  ::close(fd);
+  // Some file systems cannot sync folders and say so with EINVAL.
+  if (rc != 0 && error != EINVAL)
+    return failure("{0}: cannot sync folder: {1}", folder, strerror(error));
+  return Error::success();
+}
+
+AtomicFile::AtomicFile(std::string path, std::string temporary, int fd)
+    : path(std::move(path)), temporary(std::move(temporary)), fd(fd) {
+  buffer.reserve(bufferSize);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd >= 0)
+    ::close(fd);
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
+}
+
+Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
+  static std::atomic<unsigned> serial{0};
+  struct sigaction old;
+  if (::sigaction(SIGXFSZ, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+    ::signal(SIGXFSZ, SIG_IGN);
+
+  std::string name = path.str(), temporary;
+  struct stat status;
+  bool direct = ::stat(name.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (direct && S_ISDIR(status.st_mode))
+    return failure("{0}: cannot write: it is a folder", path);
+  if (!direct)
+    temporary = formatv("{0}.tmp-{1}-{2}", path, ::getpid(), serial++).str();
+  int fd = ::open(direct ? name.c_str() : temporary.c_str(),
+                  direct ? O_WRONLY | O_CLOEXEC
+                         : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  0666);
+  if (fd < 0)
+    return failure("{0}: cannot create: {1}", path, strerror(errno));
+  return std::unique_ptr<AtomicFile>(
+      new AtomicFile(std::move(name), std::move(temporary), fd));
+}
+
+Error AtomicFile::failed(const char *action) {
+  int error = errno;
+  broken = true;
+  return failure("{0}: cannot {1}: {2}{3}", path, action, strerror(error),
+                 error == EFBIG ? " (limit on file size, see ulimit -f)" : "");
+}
+
+Error AtomicFile::flush(const char *data, size_t size) {
+  while (size > 0) {
+    ssize_t done = ::write(fd, data, size);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return failed("write");
+    data += done;
+    size -= done;
+  }
+  return Error::success();
+}
+
+Error AtomicFile::write(const void *data, size_t size) {
+  const char *bytes = static_cast<const char *>(data);
+  if (buffer.size() + size <= bufferSize) {
+    buffer.insert(buffer.end(), bytes, bytes + size);
+    return Error::success();
+  }
+  if (Error error = flush(buffer.data(), buffer.size()))
+    return error;
+  buffer.clear();
+  if (size < bufferSize) {
+    buffer.insert(buffer.end(), bytes, bytes + size);
+    return Error::success();
+  }
+  return flush(bytes, size);
+}
+
+Error AtomicFile::commit() {
+  if (broken)
+    return failure("{0}: an earlier write failed", path);
+  if (Error error = flush(buffer.data(), buffer.size()))
+    return error;
+  buffer.clear();
+  if (!temporary.empty() && ::fsync(fd) != 0)
+    return failed("sync");
+  int rc = ::close(fd);
+  fd = -1;
+  if (rc != 0)
+    return failed("close");
+  if (temporary.empty())
+    return Error::success();
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return failed("rename");
+  temporary.clear();
+  return syncFolder(folderOf(path));
+}
+
+Error writeFileAtomically(StringRef path, StringRef text) {
+  auto file = AtomicFile::create(path);
+  if (!file)
+    return file.takeError();
+  if (Error error = (*file)->write(text))
+    return error;
+  return (*file)->commit();
+}
+
+} // namespace colrow::runtime

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading JSON and small text files that are not trusted.
+
+#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Errors.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+static bool nestsDeeperThan(StringRef text, unsigned maxDepth) {
+  unsigned depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        inString = false;
+      continue;
+    }
+    if (c == '"')
+      inString = true;
+    else if ((c == '[' || c == '{') && ++depth > maxDepth)
+      return true;
+    else if ((c == ']' || c == '}') && depth > 0)
+      --depth;
+  }
+  return false;
+}
+
+Expected<json::Value> parseJson(StringRef file, StringRef text,
+                                unsigned maxDepth) {
+  if (nestsDeeperThan(text, maxDepth))
+    return failure("{0}: JSON is nested deeper than {1} levels", file,
+                   maxDepth);
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return failure("{0}: not valid JSON: {1}", file,
+                   toString(value.takeError()));
+  return value;
+}
+
+Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
+  std::string name = path.str();
+  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return failure("{0}: cannot open: {1}", path, strerror(errno));
+  struct stat status;
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(fd);
+    return failure("{0}: not a regular file", path);
+  }
+  if (uint64_t(status.st_size) > maxBytes) {
+    ::close(fd);
+    return failure("{0}: file of {1} bytes is too large, at most {2}", path,
+                   uint64_t(status.st_size), maxBytes);
+  }
+  std::string text(status.st_size, '\0');
+  size_t done = 0;
+  while (done < text.size()) {
+    ssize_t got = ::read(fd, &text[done], text.size() - done);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      break;
+    done += got;
+  }
+  int error = errno;
+  ::close(fd);
+  if (done != text.size())
+    return failure("{0}: cannot read: {1}", path, strerror(error));
+  return text;
+}
+
+Expected<json::Value> readJsonFile(StringRef path, uint64_t maxBytes) {
+  Expected<std::string> text = readTextFile(path, maxBytes);
+  if (!text)
+    return text.takeError();
+  return parseJson(path, *text);
+}
+
+} // namespace colrow::runtime
