@@ -82,6 +82,8 @@ Expected<LoadedPlan> readPlanBuffer(StringRef name, ArrayRef<uint8_t> bytes) {
     return failure("{0}: plan file is damaged: its tables are inconsistent",
                    name);
   result.root = plan::GetPlan(result.storage.get());
+  if (Error error = validatePlan(name, *result.root))
+    return std::move(error);
   return result;
 }
 

@@ -48,6 +48,27 @@ llvm::Expected<LoadedPlan> readPlanFile(llvm::StringRef path);
 llvm::Expected<LoadedPlan> readPlanBuffer(llvm::StringRef name,
                                           llvm::ArrayRef<uint8_t> bytes);
 
+/// Checks all that the tables say, kernel code apart: every address that a step
+/// can touch lies inside its region, loops and collectives are well formed,
+/// parameters' layouts and checkpoint maps are consistent and do not overlap.
+/// The tables must have passed the FlatBuffers verifier.
+llvm::Error validatePlan(llvm::StringRef name, const plan::Plan &plan);
+
+/// Layout of region `input`: token ids i32 [batch, seq] at inputIdsOffset,
+/// labels i32 [batch, seq + 1] at inputLabelsOffset. A label of -100 is
+/// ignored.
+constexpr uint64_t inputIdsOffset() { return 0; }
+constexpr uint64_t inputLabelsOffset(int64_t batch, int64_t seq) {
+  return (uint64_t(batch) * seq * 4 + 63) / 64 * 64;
+}
+constexpr uint64_t inputBytes(int64_t batch, int64_t seq) {
+  return inputLabelsOffset(batch, seq) +
+         (uint64_t(batch) * (seq + 1) * 4 + 63) / 64 * 64;
+}
+
+/// Size of the block that region `scalars` points to, see plan.fbs.
+constexpr uint64_t scalarBlockBytes = 64;
+
 } // namespace colrow::runtime
 
 #endif // COLROW_RUNTIME_PLANFILE_H

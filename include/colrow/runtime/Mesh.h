@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The ranks of a plan as a grid of named axes, the last axis innermost, and
+// small views of FlatBuffers' vectors and strings that may be absent.
+
+#ifndef COLROW_RUNTIME_MESH_H
+#define COLROW_RUNTIME_MESH_H
+
+#include "colrow/runtime/PlanSchema.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace colrow::runtime {
+
+/// Most axes that a mesh may have; fixed by the scalar block's coordinates.
+constexpr unsigned maxMeshAxes = 4;
+
+/// A scalar vector of a table; an absent one is empty.
+template <typename T>
+llvm::ArrayRef<T> listOf(const flatbuffers::Vector<T> *vector) {
+  return vector ? llvm::ArrayRef<T>(vector->data(), vector->size())
+                : llvm::ArrayRef<T>();
+}
+
+/// A string of a table; an absent one is empty.
+inline llvm::StringRef textOf(const flatbuffers::String *string) {
+  return string ? llvm::StringRef(string->data(), string->size())
+                : llvm::StringRef();
+}
+
+struct Mesh {
+  llvm::SmallVector<unsigned, maxMeshAxes> sizes;
+  llvm::SmallVector<llvm::StringRef, maxMeshAxes> names;
+
+  Mesh() = default;
+  /// The mesh of a validated plan, which must outlive it.
+  explicit Mesh(const plan::Plan &plan);
+
+  unsigned ranks() const;
+  /// Coordinate of `rank` on every axis.
+  llvm::SmallVector<unsigned, maxMeshAxes> coordinates(unsigned rank) const;
+  /// Product of the sizes of `axes`.
+  unsigned groupSize(llvm::ArrayRef<uint8_t> axes) const;
+  /// Position of `rank` among the ranks that differ from it on `axes` only,
+  /// `axes` from major to minor.
+  unsigned memberIndex(unsigned rank, llvm::ArrayRef<uint8_t> axes) const;
+  /// The first rank of that group: coordinate 0 on all of `axes`.
+  unsigned leader(unsigned rank, llvm::ArrayRef<uint8_t> axes) const;
+  /// "dp=2,tp=4".
+  std::string text() const;
+  /// "tp", or "dp,tp" for several.
+  std::string axisNames(llvm::ArrayRef<uint8_t> axes) const;
+};
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_MESH_H
