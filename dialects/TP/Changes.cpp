@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Changes of layout: their checks and their conjugates. Collectives on local
+// tensors: their instructions.
+
+#include "colrow/TP/PlanLowering.h"
+#include "colrow/TP/RowLowering.h"
+#include "colrow/TP/TP.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::tp;
+using layout::State;
+using layout::StateKind;
+
+static StringRef stateName(StateKind kind) {
+  switch (kind) {
+  case StateKind::Replicated:
+    return "R";
+  case StateKind::Copied:
+    return "C";
+  case StateKind::Split:
+    return "S";
+  case StateKind::Partial:
+    return "P";
+  case StateKind::PartialMax:
+    return "P<max>";
+  }
+  return "?";
+}
+
+/// Axes of dimension `dim`, major to minor, without those in `drop`.
+static SmallVector<unsigned> axesOf(const layout::DimLayout &dim,
+                                    ArrayRef<unsigned> drop) {
+  SmallVector<unsigned> axes;
+  for (const layout::Factor &factor : dim)
+    for (unsigned axis : factor.axes)
+      if (!llvm::is_contained(drop, axis))
+        axes.push_back(axis);
+  return axes;
+}
+
+LogicalResult detail::verifyChange(Operation *op) {
+  auto change = cast<LayoutChangeOpInterface>(op);
+  auto in = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto out = cast<RankedTensorType>(op->getResult(0).getType());
+  LayoutAttr from = getLayoutAttr(in), to = getLayoutAttr(out);
+  // C1
+  if (in.getShape() != out.getShape() ||
+      in.getElementType() != out.getElementType())
+    return op->emitOpError("C1: changes the layout only, but the shape or "
+                           "element type differs");
+  if (!from || !to || from.getMesh() != to.getMesh())
+    return op->emitOpError(
+        "C1: operand and result need layouts on one mesh");
+  layout::Layout before = from.getLayout(), after = to.getLayout();
+  layout::Mesh mesh = from.getMesh().getMesh();
+  SmallVector<unsigned> axes;
+  for (auto name : op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
+    std::optional<unsigned> axis = mesh.find(name);
+    if (!axis)
+      return op->emitOpError("C2: the mesh has no axis ") << name;
+    axes.push_back(*axis);
+  }
+  for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
+    State a = before.state(i), b = after.state(i);
+    if (!llvm::is_contained(axes, i)) {
+      // C3
+      if (a != b)
+        return op->emitOpError("C3: axis \"")
+               << axis.name << "\" is not among the op's axes, but changes from "
+               << a.str() << " to " << b.str();
+      continue;
+    }
+    // C2
+    if (a.kind != change.getFrom() || b.kind != change.getTo())
+      return op->emitOpError("C2: on axis \"")
+             << axis.name << "\" it takes " << stateName(change.getFrom())
+             << " to " << stateName(change.getTo()) << ", not " << a.str()
+             << " to " << b.str();
+  }
+  // C4
+  for (auto [d, dims] : llvm::enumerate(llvm::zip(before.dims, after.dims))) {
+    SmallVector<unsigned> kept = axesOf(std::get<0>(dims), axes);
+    if (kept != axesOf(std::get<1>(dims), axes) ||
+        !ArrayRef(axesOf(std::get<0>(dims), {})).take_front(kept.size()).equals(kept) ||
+        !ArrayRef(axesOf(std::get<1>(dims), {})).take_front(kept.size()).equals(kept))
+      return op->emitOpError("C4: axes leave and enter dimension ")
+             << d << " only at its minor end; use tp.all_to_all";
+  }
+  return success();
+}
+
+SmallVector<Value> detail::buildConjugate(Operation *op, OpBuilder &builder,
+                                          ValueRange gradients) {
+  auto change = cast<LayoutChangeOpInterface>(op);
+  OperationState state(op->getLoc(), change.getConjugateName());
+  state.addOperands(gradients[0]);
+  state.addTypes(dualType(op->getOperand(0).getType()));
+  state.addAttribute("axes", op->getAttr("axes"));
+  if (Attribute reason = op->getAttr("reason"))
+    state.addAttribute("reason",
+                       builder.getStringAttr("gradient of: " +
+                                             cast<StringAttr>(reason).getValue()));
+  return {builder.create(state)->getResult(0)};
+}
+
+void AllReduceOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
+void AllGatherOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
+void ReduceScatterOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
+
+/// True (i1) where the current element of a block with `layout` is no padding;
+/// nullopt if it has none.
+static std::optional<kernel::Expr> notPadding(RowLowering &rows,
+                                              LayoutAttr layoutAttr,
+                                              ArrayRef<int64_t> wholeShape) {
+  layout::Layout layout = layoutAttr.getLayout();
+  kernel::RowKernelBuilder &b = rows.builder();
+  std::optional<kernel::Expr> valid;
+  unsigned last = layout.dims.size() - 1;
+  for (unsigned d = 0; d <= last; ++d) {
+    if (!layout.isPadded(d))
+      continue;
+    kernel::Expr local = d == last ? b.colIndex() : b.rowIndex(d);
+    kernel::Expr inside = b.lt(rows.globalIndex(layoutAttr, d, local),
+                               b.constI64(wholeShape[d]));
+    valid = valid ? b.logicalAnd(*valid, inside) : inside;
+  }
+  return valid;
+}
+
+/// Size of the whole dimensions that `layout` splits; 0 for those it does not.
+static SmallVector<int64_t> wholeSizes(const layout::Layout &layout) {
+  SmallVector<int64_t> sizes;
+  for (const layout::DimLayout &dim : layout.dims) {
+    int64_t size = dim.empty() ? 0 : 1;
+    for (const layout::Factor &factor : dim)
+      size *= factor.size;
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void MaskPaddingOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  kernel::Expr x = rows.full(getInput());
+  SmallVector<int64_t> whole = wholeSizes(getLayout().getLayout());
+  if (auto valid = notPadding(rows, getLayout(), whole))
+    x = b.select(*valid, x, b.constF32(getFill().convertToDouble()));
+  rows.setFull(getResult(), x);
+}
+
+void LocalSliceOp::lowerToRows(RowLowering &rows) {
+  // Row r of the block is row start + r of the whole; the start depends on the
+  // rank, so the whole is read through an index.
+  kernel::RowKernelBuilder &b = rows.builder();
+  auto whole = cast<RankedTensorType>(getInput().getType()).getShape();
+  unsigned dim = getDim();
+  int64_t stride = 1;
+  for (int64_t size : whole.drop_front(dim + 1))
+    stride *= size;
+  kernel::Arg arg;
+  arg.rowStrides.resize(whole.size() - 1);
+  int64_t step = 1;
+  for (unsigned d = whole.size(); d-- > 0; step *= whole[d])
+    if (d + 1 < whole.size())
+      arg.rowStrides[d] = step;
+  int input = rows.argument(getInput(), arg);
+  kernel::Expr start = rows.blockStart(getLayout(), dim);
+  std::optional<kernel::Expr> valid = notPadding(rows, getLayout(), whole);
+  rows.setFull(getResult(), b.loadRow(input, start, stride, valid));
+}

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The mathematics: each op with its factor rule, and beside it the op that is
+// its gradient. `*` stands for any leading dimensions (batch and sequence).
+
+#ifndef COLROW_TP_MATH_OPS_TD
+#define COLROW_TP_MATH_OPS_TD
+
+include "TPOps.td"
+
+def Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+def Plan : DeclareOpInterfaceMethods<PlanLowerableOpInterface>;
+def Rows : DeclareOpInterfaceMethods<RowLowerableOpInterface>;
+// Rows over a space of the op's own.
+def RowsOwnSpace : DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>;
+// Costed with what saved operands the op's gradient reads.
+def CostedSaved : DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>;
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+def TP_MatmulOp : TP_RuleOp<"matmul", "* h, k h -> * k", [Differentiable, Plan,
+    DeclareOpInterfaceMethods<CostedOpInterface,
+        ["getFlops", "getGradientFlops", "getSavedOperands"]>],
+    ["getPaddingValue"]> {
+  let summary = "multiply by a weight stored [out, in]";
+  let description = [{
+    y[*, k] = sum over h of x[*, h] w[k, h]. Split on k it is a column-parallel
+    linear layer, split on h a row-parallel one with partial sums.
+  }];
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$w);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0 | 1";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return ::llvm::is_contained(operands, std::optional<double>(0.0))
+                 ? std::optional<double>(0.0) : std::nullopt;
+    }
+  }];
+}
+
+def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "* k, k h -> * h",
+    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+    ["getPaddingValue"]> {
+  let summary = "gradient of tp.matmul in x: dy w";
+  let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$w);
+  let results = (outs TP_FloatTensor:$dx);
+  let linear = "0 | 1";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return ::llvm::is_contained(operands, std::optional<double>(0.0))
+                 ? std::optional<double>(0.0) : std::nullopt;
+    }
+  }];
+}
+
+def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "* k, * h -> k h",
+    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+    ["getPaddingValue"]> {
+  let summary = "gradient of tp.matmul in w: dy^T x, summed over rows";
+  let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$dw);
+  let linear = "0 | 1";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return ::llvm::is_contained(operands, std::optional<double>(0.0))
+                 ? std::optional<double>(0.0) : std::nullopt;
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
+    [Differentiable, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "rows of a table by id";
+  let description = [{
+    Split on v each rank looks up the ids in its own rows and gives zero for
+    the others: partial sums.
+  }];
+  let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$table,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "1";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getTable(); }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[1];
+    }
+  }];
+}
+
+def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [Rows],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "gradient of tp.embedding in the table: rows added by id";
+  let description = [{
+    v appears in the result only: split on v each rank keeps the rows that are
+    its own.
+  }];
+  let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$dy,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$dtable);
+  let linear = "1";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getDtable(); }
+    // No id names a padded row; NaN says that dy is not split there.
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[1] && std::isnan(*operands[1]) ? 0.0 : operands[1];
+    }
+  }];
+}
+
+def TP_TakeRowsOp : TP_RuleOp<"take_rows", "n h -> s h",
+    [Differentiable, RowsOwnSpace]> {
+  let summary = "the first s rows of a table (learned positions)";
+  let arguments = (ins TP_FloatTensor:$table);
+  let results = (outs TP_FloatTensor:$y);
+  let whole = "n s";
+  let linear = "0";
+}
+
+def TP_PadRowsOp : TP_RuleOp<"pad_rows", "s h -> n h", [RowsOwnSpace]> {
+  let summary = "gradient of tp.take_rows: zero rows behind";
+  let arguments = (ins TP_FloatTensor:$dy);
+  let results = (outs TP_FloatTensor:$dtable);
+  let whole = "n s";
+  let linear = "0";
+}
+
+def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "b t -> b s", [RowsOwnSpace]> {
+  let summary = "labels of positions 1..s of s+1: what position i predicts";
+  let arguments = (ins TP_IntTensor:$labels);
+  let results = (outs TP_IntTensor:$shifted);
+  let whole = "t s";
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise ops
+//===----------------------------------------------------------------------===//
+
+class TP_BinaryOp<string mnem, string linearSets>
+    : TP_Op<mnem, [Pure, Differentiable, Rows,
+                   DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>,
+                   DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+  let arguments = (ins TP_FloatTensor:$lhs, TP_FloatTensor:$rhs);
+  let results = (outs TP_FloatTensor:$y);
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+  let extraClassDefinition = [{
+    ::llvm::Expected<::colrow::layout::FactorRule> $cppClass::getFactorRule() {
+      return ::colrow::tp::detail::bindBroadcast(*this, "}] # linearSets # [{");
+    }
+  }];
+}
+
+def TP_AddOp : TP_BinaryOp<"add", "0 1"> {
+  let summary = "add; rhs may lack leading dimensions (a bias)";
+  let description = [{
+    Jointly linear: both operands are partial or none, so a bias is added once
+    and never on each rank to a partial sum.
+  }];
+}
+
+def TP_MulOp : TP_BinaryOp<"mul", "0 | 1"> {
+  let summary = "multiply; rhs may lack leading dimensions";
+}
+
+def TP_ScaleOp : TP_RuleOp<"scale", "* -> *", [Differentiable, Rows],
+    ["getPaddingValue"]> {
+  let summary = "multiply by a constant";
+  let arguments = (ins TP_FloatTensor:$x, F64Attr:$factor);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0] == 0.0 ? operands[0] : std::nullopt;
+    }
+  }];
+}
+
+def TP_SumLeadingOp : TP_Op<"sum_leading",
+    [Pure, Rows, DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
+  let summary = "sum over leading dimensions: gradient of a broadcast";
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$y);
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+}
+
+/// An element-wise function of one value and, beside it, its gradient
+/// x, dy -> dx, linear in dy.
+class TP_UnaryOp<string mnem>
+    : TP_RuleOp<mnem, "* -> *", [Differentiable, Rows,
+        DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    ["getPaddingValue"]> {
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$y);
+  // All of these map 0 to 0.
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0] == 0.0 ? operands[0] : std::nullopt;
+    }
+  }];
+}
+class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "*, * -> *", [Rows],
+    ["getPaddingValue"]> {
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$dy);
+  let results = (outs TP_FloatTensor:$dx);
+  let linear = "1";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[1] == 0.0 ? operands[1] : std::nullopt;
+    }
+  }];
+}
+
+def TP_GeluOp : TP_UnaryOp<"gelu"> {
+  let summary = "x Phi(x), exactly through erf or by the tanh form";
+  let arguments = (ins TP_FloatTensor:$x, UnitAttr:$tanh);
+}
+def TP_GeluGradOp : TP_UnaryGradOp<"gelu_grad"> {
+  let summary = "gradient of tp.gelu";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$dy, UnitAttr:$tanh);
+}
+def TP_ReluOp : TP_UnaryOp<"relu"> { let summary = "max(x, 0)"; }
+def TP_ReluGradOp : TP_UnaryGradOp<"relu_grad"> {
+  let summary = "gradient of tp.relu: dy where x > 0";
+}
+def TP_SiluOp : TP_UnaryOp<"silu"> { let summary = "x / (1 + exp(-x))"; }
+def TP_SiluGradOp : TP_UnaryGradOp<"silu_grad"> {
+  let summary = "gradient of tp.silu";
+}
+
+def TP_DropoutOp : TP_RuleOp<"dropout", "* -> *", [Differentiable, Rows],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "zero with probability p, scale the rest by 1/(1-p)";
+  let description = [{
+    The mask is Philox of (seed, step, `id`, index in the whole tensor), so it
+    is the same on every mesh; the gradient is the same op with the same `id`.
+  }];
+  let arguments = (ins TP_FloatTensor:$x, F64Attr:$p, I64Attr:$id,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0] == 0.0 ? operands[0] : std::nullopt;
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+def TP_LayerNormOp : TP_RuleOp<"layer_norm", "* h, h, h -> * h",
+    [Differentiable, Rows, CostedSaved]> {
+  let summary = "normalise rows to mean 0 and variance 1, scale and shift";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
+                       TP_FloatTensor:$beta, F64Attr:$eps);
+  let results = (outs TP_FloatTensor:$y);
+  let stats = "h";
+}
+
+def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
+    "* h, h, * h -> * h, h, h", [Rows]> {
+  let summary = "gradients of tp.layer_norm in x, gamma and beta";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
+                       TP_FloatTensor:$dy, F64Attr:$eps);
+  let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma,
+                      TP_FloatTensor:$dbeta);
+  let stats = "h";
+  let linear = "2";
+}
+
+def TP_RmsNormOp : TP_RuleOp<"rms_norm", "* h, h -> * h",
+    [Differentiable, Rows, CostedSaved]> {
+  let summary = "divide rows by their root mean square, scale";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma, F64Attr:$eps);
+  let results = (outs TP_FloatTensor:$y);
+  let stats = "h";
+}
+
+def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "* h, h, * h -> * h, h",
+    [Rows]> {
+  let summary = "gradients of tp.rms_norm in x and gamma";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
+                       TP_FloatTensor:$dy, F64Attr:$eps);
+  let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma);
+  let stats = "h";
+  let linear = "2";
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+def TP_ReshapeOp : TP_Op<"reshape", [Pure, Differentiable, Plan,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
+  let summary = "split or join dimensions";
+  let description = [{
+    The rule follows from the shapes: each maximal run of dimensions with equal
+    products is one list of factors. A padded factor stays the major factor of
+    its dimension: 60 heads-and-size padded to 80 becomes 6 heads padded to 8
+    times 10.
+
+    **Constraints**
+    - C1: operand and result hold equally many elements.
+    - C2: each run is one dimension on one side (split or join, no mixing).
+  }];
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$y);
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
+    [Differentiable, RowsOwnSpace],
+    ["getPaddingValue"]> {
+  let summary = "rotate pairs (i, i + r/2) of each head by position";
+  let description = [{
+    Angle of pair i at position s: s * frequencies[i]; the first
+    2 * size(frequencies) elements of d are rotated, the rest kept. cos and sin
+    are multiplied by `scale`. `inverse` turns the other way: the gradient.
+    Shapes: [b, s, heads..., d].
+  }];
+  let arguments = (ins TP_FloatTensor:$x, DenseF64ArrayAttr:$frequencies,
+                       DefaultValuedAttr<F64Attr, "1.0">:$scale,
+                       UnitAttr:$inverse);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0] == 0.0 ? operands[0] : std::nullopt;
+    }
+  }];
+}
+
+def TP_AttentionOp : TP_RuleOp<"attention",
+    "b s m g d, b t m d, b t m d -> b s m g d, b s m g", [Differentiable, Plan,
+    DeclareOpInterfaceMethods<CostedOpInterface,
+        ["getFlops", "getGradientFlops", "getSavedOperands", "getSavedResults"]>],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "softmax(scale q k^T) v for m groups of g heads";
+  let description = [{
+    Query heads of a group share its keys and values. `causal`: position s
+    sees t <= s. The second result is the logarithm of each row's sum of
+    exponentials, for the gradient. Never stores [b, heads, s, t]. `dropout`
+    zeroes probabilities as tp.dropout does, by `id`.
+  }];
+  let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
+                       F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$id,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$y, TP_FloatTensor:$lse);
+  let whole = "s t d";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned result, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return result == 0 && operands[2] == 0.0 ? operands[2] : std::nullopt;
+    }
+  }];
+}
+
+def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
+    "b s m g d, b t m d, b t m d, b s m g d, b s m g, b s m g d -> b s m g d, b t m d, b t m d",
+    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "gradients of tp.attention in q, k and v";
+  let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
+                       TP_FloatTensor:$y, TP_FloatTensor:$lse,
+                       TP_FloatTensor:$dy, F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
+                       DefaultValuedAttr<I64Attr, "0">:$id,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$dq, TP_FloatTensor:$dk, TP_FloatTensor:$dv);
+  let whole = "s t d";
+  let linear = "5";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned result, ::llvm::ArrayRef<std::optional<double>> operands) {
+      // dv = p^T dy; dq and dk vanish with k and q, or with dy.
+      if (operands[5] == 0.0)
+        return 0.0;
+      return std::nullopt;
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Loss
+//===----------------------------------------------------------------------===//
+
+def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
+    [DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+  let summary = "sum of -log softmax(logits)[label], and the number of labels";
+  let description = [{
+    Labels equal to `ignore` count in neither result. A composite:
+    `tp-insert-conjugates` decomposes it into a maximum, a sum and a pick of
+    [*] values each, so that the collectives of a split vocabulary are visible.
+  }];
+  let arguments = (ins TP_FloatTensor:$logits, TP_IntTensor:$labels,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore);
+  let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
+}
+
+def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],
+    ["getNeutralPadding"]> {
+  let summary = "maximum over the last dimension; carries no gradient";
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$y);
+  let isMax = 1;
+  let moreDefinitions = [{
+    double $cppClass::getNeutralPadding(unsigned, bool) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  }];
+}
+
+def TP_SumExpOp : TP_RuleOp<"sum_exp", "* v, * -> *", [Differentiable, Rows,
+    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    ["getNeutralPadding"]> {
+  let summary = "sum over the last dimension of exp(x - max)";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max);
+  let results = (outs TP_FloatTensor:$y);
+  let moreDefinitions = [{
+    double $cppClass::getNeutralPadding(unsigned, bool) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  }];
+}
+
+def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "* v, *, * -> * v", [Rows],
+    ["getPaddingValue", "getNeutralPadding"]> {
+  let summary = "gradient of tp.sum_exp in x: exp(x - max) dy";
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max, TP_FloatTensor:$dy);
+  let results = (outs TP_FloatTensor:$dx);
+  let linear = "2";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      if (operands[0] == -std::numeric_limits<double>::infinity())
+        return 0.0;
+      return std::nullopt;
+    }
+    double $cppClass::getNeutralPadding(unsigned, bool) {
+      return -std::numeric_limits<double>::infinity();
+    }
+  }];
+}
+
+def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *", [Differentiable, Rows,
+    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    ["getIndexedValue", "getNeutralPadding"]> {
+  let summary = "x[*, label], zero where the label is not in 0..v";
+  let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0";
+  // Padding is never picked, whatever it holds.
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
+    double $cppClass::getNeutralPadding(unsigned, bool) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+  }];
+}
+
+def TP_PickGradOp : TP_RuleOp<"pick_grad", "*, * -> * v", [Rows],
+    ["getIndexedValue", "getPaddingValue"]> {
+  let summary = "gradient of tp.pick: dy at the label, zero elsewhere";
+  let arguments = (ins TP_IntTensor:$labels, TP_FloatTensor:$dy,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let results = (outs TP_FloatTensor:$dx);
+  let linear = "1";
+  let moreDefinitions = [{
+    ::mlir::Value $cppClass::getIndexedValue() { return getDx(); }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>>) {
+      return 0.0;
+    }
+  }];
+}
+
+def TP_TokenLossOp : TP_RuleOp<"token_loss", "*, *, *, * -> , ",
+    [Differentiable, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+  let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
+  let arguments = (ins TP_FloatTensor:$max, TP_FloatTensor:$sumexp,
+                       TP_FloatTensor:$picked, TP_IntTensor:$labels,
+                       I64Attr:$ignore);
+  let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
+}
+
+def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "*, *, -> *, *", [Rows]> {
+  let summary = "gradients of tp.token_loss in sumexp and picked";
+  let arguments = (ins TP_FloatTensor:$sumexp, TP_IntTensor:$labels,
+                       TP_Scalar:$dsum, I64Attr:$ignore);
+  let results = (outs TP_FloatTensor:$dsumexp, TP_FloatTensor:$dpicked);
+  let linear = "2";
+}
+
+def TP_MeanOp : TP_RuleOp<"mean", ", -> ", [Differentiable, Rows,
+    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+  let summary = "sum divided by count; the gradient goes to the sum";
+  let arguments = (ins TP_Scalar:$sum, TP_Scalar:$count);
+  let results = (outs TP_Scalar:$y);
+  let linear = "0";
+}
+
+def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
+  let summary = "a constant scalar";
+  let arguments = (ins F64Attr:$value);
+  let results = (outs TP_Scalar:$y);
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer
+//===----------------------------------------------------------------------===//
+
+def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "* -> ", [Rows]> {
+  let summary = "sum of squares of all elements";
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_Scalar:$y);
+}
+
+def TP_ClipOp : TP_RuleOp<"clip", "-> , ", [Rows]> {
+  let summary = "gradient norm from its square, and the scale that clips to it";
+  let description = [{
+    norm = sqrt(x); scale = min(1, max_norm / (norm + 1e-6)), or 1 without
+    max_norm; not finite where the norm is not, which keeps the old parameters
+    in tp.adamw.
+  }];
+  let arguments = (ins TP_Scalar:$squares, OptionalAttr<F64Attr>:$max_norm);
+  let results = (outs TP_Scalar:$norm, TP_Scalar:$scale);
+}
+
+def TP_AdamWOp : TP_RuleOp<"adamw", "*, *, *, *, -> *, *, *", [Rows],
+    ["getPaddingValue"]> {
+  let summary = "one AdamW step with decoupled decay";
+  let description = [{
+    g = scale * gradient; p -= lr decay p; m = beta1 m + (1-beta1) g;
+    v = beta2 v + (1-beta2) g^2; p -= lr (m / (1-beta1^t)) /
+    (sqrt(v / (1-beta2^t)) + eps) (Loshchilov and Hutter, 2019). If `scale` is
+    not finite all three keep their values. Learning rate and bias corrections
+    are set by the host before the step.
+  }];
+  let arguments = (ins TP_FloatTensor:$p, TP_FloatTensor:$g, TP_FloatTensor:$m,
+                       TP_FloatTensor:$v, TP_Scalar:$scale, F64Attr:$beta1,
+                       F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay);
+  let results = (outs TP_FloatTensor:$new_p, TP_FloatTensor:$new_m,
+                      TP_FloatTensor:$new_v);
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[1];
+    }
+  }];
+}
+
+#endif // COLROW_TP_MATH_OPS_TD

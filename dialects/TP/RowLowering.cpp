@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operands and results of ops inside a row kernel.
+
+#include "colrow/TP/RowLowering.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::tp;
+using kernel::Expr;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static kernel::Elem elemOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType().isF32()
+             ? kernel::Elem::F32
+             : kernel::Elem::I32;
+}
+
+SmallVector<int64_t> detail::largestShape(Operation *op) {
+  ArrayRef<int64_t> best;
+  int64_t most = -1;
+  auto consider = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getNumElements() > most) {
+      most = type.getNumElements();
+      best = type.getShape();
+    }
+  };
+  llvm::for_each(op->getResults(), consider);
+  llvm::for_each(op->getOperands(), consider);
+  if (best.empty())
+    return {1};
+  return SmallVector<int64_t>(best);
+}
+
+RowLowering::RowLowering(ArrayRef<int64_t> space,
+                         llvm::function_ref<bool(Value)> escapes)
+    : space(space), escapes(escapes), rows(space.drop_back(), space.back()) {}
+
+/// Strides of a value with `shape` in `space`: dense, over the dimensions that
+/// `access` says it has.
+static kernel::Arg strided(ArrayRef<int64_t> space, ArrayRef<int64_t> shape,
+                           Access access) {
+  kernel::Arg arg;
+  arg.rowStrides.assign(space.size() - 1, 0);
+  arg.colStride = 0;
+  size_t first = access == Access::Row ? 0 : space.size() - shape.size();
+  int64_t step = 1;
+  for (size_t i = shape.size(); i-- > 0; step *= shape[i]) {
+    size_t d = first + i;
+    (d + 1 == space.size() ? arg.colStride : arg.rowStrides[d]) = step;
+  }
+  return arg;
+}
+
+int RowLowering::argumentFor(Value value, Access access, bool written,
+                             bool zeroFirst) {
+  kernel::Arg arg = access == Access::Scalar
+                        ? strided(space, {}, Access::Trailing)
+                        : strided(space, shapeOf(value), access);
+  arg.elem = elemOf(value);
+  if (written)
+    arg.access = zeroFirst ? kernel::Access::Accumulate : kernel::Access::Write;
+  uses.push_back({value, access, written});
+  arguments.push_back({value, written, zeroFirst, std::nullopt});
+  return rows.arg(arg);
+}
+
+Expr RowLowering::get(Value value, Access access) {
+  if (auto it = computed.find(value); it != computed.end()) {
+    uses.push_back({value, access, false});
+    return it->second;
+  }
+  auto [it, isNew] = loaded.try_emplace({value, unsigned(access)}, 0);
+  if (isNew)
+    it->second = argumentFor(value, access, /*written=*/false);
+  return rows.load(it->second);
+}
+
+void RowLowering::setFull(Value result, Expr value) {
+  computed[result] = value;
+  if (escapes(result))
+    rows.store(argumentFor(result, Access::Full, true), value);
+  else
+    uses.push_back({result, Access::Full, true});
+}
+
+void RowLowering::setRow(Value result, Expr value) {
+  computed[result] = value;
+  if (escapes(result))
+    rows.store(argumentFor(result, Access::Row, true), value);
+  else
+    uses.push_back({result, Access::Row, true});
+}
+
+void RowLowering::setScalar(Value result, Expr value) {
+  computed[result] = value;
+  if (escapes(result))
+    rows.store(argumentFor(result, Access::Scalar, true), value);
+  else
+    uses.push_back({result, Access::Scalar, true});
+}
+
+void RowLowering::setTrailingSum(Value result, Expr value) {
+  size_t rank = shapeOf(result).size();
+  if (!escapes(result)) {
+    uses.push_back({result, Access::Other, true});
+    return;
+  }
+  if (rank == space.size()) { // nothing is summed
+    setFull(result, value);
+    return;
+  }
+  if (rank == 1) {
+    int arg = argumentFor(result, Access::Trailing, true);
+    rows.colSum(arg, value);
+    return;
+  }
+  rows.store(argumentFor(result, Access::Trailing, true, /*zeroFirst=*/true),
+             value);
+}
+
+void RowLowering::setScalarSum(Value result, Expr value) {
+  if (!escapes(result)) {
+    uses.push_back({result, Access::Other, true});
+    return;
+  }
+  rows.totalSum(argumentFor(result, Access::Scalar, true), value);
+}
+
+int RowLowering::argument(Value value, kernel::Arg arg, bool written,
+                          bool zeroFirst) {
+  arg.elem = elemOf(value);
+  if (written)
+    arg.access = zeroFirst ? kernel::Access::Accumulate : kernel::Access::Write;
+  uses.push_back({value, Access::Other, written});
+  arguments.push_back({value, written, zeroFirst, std::nullopt});
+  return rows.arg(arg);
+}
+
+int RowLowering::constantTable(ArrayRef<float> table, kernel::Arg arg) {
+  RowArgument argument;
+  argument.constant.emplace(table);
+  arguments.push_back(std::move(argument));
+  return rows.arg(arg);
+}
+
+Expr RowLowering::scalarBlock(int64_t byte, kernel::Elem elem) {
+  auto [it, isNew] = scalars.try_emplace(byte, 0);
+  if (isNew) {
+    kernel::Arg arg = strided(space, {}, Access::Trailing);
+    arg.elem = elem;
+    arg.offset = byte / (elem == kernel::Elem::I64 ? 8 : 4);
+    it->second = rows.arg(arg);
+    arguments.push_back({});
+  }
+  return rows.load(it->second);
+}
+
+/// Block of the only split factor of a dimension, in elements of the dimension
+/// (the factor's block times what lies inside it), and its axes.
+static std::pair<int64_t, const layout::Factor *>
+splitFactor(const layout::DimLayout &dim, const layout::Mesh &mesh) {
+  int64_t inner = 1;
+  const layout::Factor *found = nullptr;
+  for (const layout::Factor &factor : llvm::reverse(dim)) {
+    if (!factor.axes.empty()) {
+      found = &factor;
+      break;
+    }
+    inner *= factor.size;
+  }
+  if (!found)
+    return {0, nullptr};
+  int64_t ranks = 1;
+  for (unsigned axis : found->axes)
+    ranks *= mesh.axes[axis].size;
+  return {found->padded / ranks * inner, found};
+}
+
+Expr RowLowering::blockStart(LayoutAttr layoutAttr, unsigned dim) {
+  layout::Layout layout = layoutAttr.getLayout();
+  layout::Mesh mesh = layoutAttr.getMesh().getMesh();
+  auto [block, factor] = splitFactor(layout.dims[dim], mesh);
+  if (!factor)
+    return rows.constI64(0);
+  Expr index = rows.constI64(0);
+  for (unsigned axis : factor->axes)
+    index = index * rows.constI64(mesh.axes[axis].size) + coordinate(axis);
+  return index * rows.constI64(block);
+}
+
+Expr RowLowering::globalIndex(LayoutAttr layout, unsigned dim, Expr local) {
+  // Blocks of a dimension whose major factor is split are contiguous.
+  return rows.add(blockStart(layout, dim), local);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Factor rules of ops, and the check that an op is used in one of the four
+// ways on each axis. The error names the op, the axis and the cure.
+
+#include "colrow/TP/TP.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::tp;
+using layout::FactorRule;
+using layout::State;
+using layout::StateKind;
+using layout::Way;
+using layout::WayKind;
+
+/// Shapes of `values` as plain lists.
+static SmallVector<ArrayRef<int64_t>> shapes(ValueRange values) {
+  return llvm::map_to_vector(values, [](Value v) {
+    return cast<RankedTensorType>(v.getType()).getShape();
+  });
+}
+
+/// Parses "0 1 | 2": sets of operand numbers parted by '|'.
+static void parseLinear(StringRef text, FactorRule &rule) {
+  SmallVector<StringRef> sets;
+  text.split(sets, '|', -1, /*KeepEmpty=*/false);
+  for (StringRef set : sets) {
+    auto &operands = rule.linear.emplace_back();
+    SmallVector<StringRef> numbers;
+    set.split(numbers, ' ', -1, /*KeepEmpty=*/false);
+    for (StringRef number : numbers) {
+      unsigned operand = 0;
+      (void)number.getAsInteger(10, operand);
+      operands.push_back(operand);
+    }
+  }
+}
+
+static void markIntegers(Operation *op, FactorRule &rule) {
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    rule.integerOperand[i] =
+        isa<IntegerType>(cast<RankedTensorType>(operand.getType())
+                             .getElementType());
+}
+
+llvm::Expected<FactorRule> detail::bindRule(Operation *op, StringRef text,
+                                            StringRef whole, StringRef stats,
+                                            StringRef linear, bool isMax) {
+  auto rule = FactorRule::bind(text, whole, stats, shapes(op->getOperands()),
+                               shapes(op->getResults()));
+  if (!rule)
+    return rule.takeError();
+  parseLinear(linear, *rule);
+  markIntegers(op, *rule);
+  rule->maxReduction = isMax;
+  return rule;
+}
+
+llvm::Expected<FactorRule> detail::bindBroadcast(Operation *op,
+                                                 StringRef linear) {
+  auto [lhs, rhs] = std::pair(op->getOperand(0), op->getOperand(1));
+  auto small = cast<RankedTensorType>(rhs.getType()).getShape();
+  std::string names;
+  for (size_t i = 0; i < small.size(); ++i)
+    names += llvm::formatv(" c{0}", i);
+  std::string text = llvm::formatv("*{0},{0} -> *{0}", names);
+  (void)lhs;
+  return bindRule(op, text, "", "", linear, false);
+}
+
+SmallVector<Way> tp::getWays(const FactorRule &rule) {
+  SmallVector<Way> ways;
+  ways.push_back({WayKind::Replicated, 0, 0});
+  for (unsigned f = 0; f < rule.factors.size(); ++f)
+    if (rule.canSplit(f))
+      ways.push_back({WayKind::Split, f, 0});
+  ways.push_back({WayKind::Copied, 0, 0});
+  for (unsigned set = 0; set < rule.linear.size(); ++set)
+    ways.push_back({WayKind::Linear, 0, set});
+  return ways;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One op's rule and layouts, and the check on one axis.
+class WayChecker {
+public:
+  WayChecker(Operation *op, const FactorRule &rule) : op(op), rule(rule) {}
+
+  LogicalResult run() {
+    if (failed(collect()))
+      return failure();
+    if (!mesh)
+      return success();
+    for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis)
+      if (failed(checkAxis(axis)))
+        return failure();
+    return success();
+  }
+
+private:
+  /// Reads the layouts. All tensors have one, on one mesh, or none has.
+  LogicalResult collect() {
+    auto read = [&](ValueRange values, StringRef what,
+                    SmallVectorImpl<layout::Layout> &layouts) -> LogicalResult {
+      for (auto [i, value] : llvm::enumerate(values)) {
+        LayoutAttr attr = getLayoutAttr(value);
+        if (first ? false : attr != LayoutAttr() != bool(mesh))
+          return op->emitOpError()
+                 << what << ' ' << i << (attr ? " has a layout" : " has no layout")
+                 << ", other tensors of the op " << (attr ? "have none" : "have")
+                 << "; run tp-shard, which gives every tensor one";
+        if (attr && mesh && attr.getMesh() != mesh)
+          return op->emitOpError() << what << ' ' << i << " is on another mesh";
+        if (attr) {
+          mesh = attr.getMesh();
+          layouts.push_back(attr.getLayout());
+        }
+        first = false;
+      }
+      return success();
+    };
+    ways = op->getAttrOfType<DictionaryAttr>(getWaysAttrName());
+    return failure(failed(read(op->getOperands(), "operand", operands)) ||
+                   failed(read(op->getResults(), "result", results)));
+  }
+
+  /// Number of tensors whose state on `axis` is not what `way` says. From
+  /// tp-shard to tp-insert-conjugates only results count.
+  unsigned mismatches(Way way, unsigned axis) const {
+    unsigned n = 0;
+    if (!ways)
+      for (auto [i, layout] : llvm::enumerate(operands))
+        n += !fits(layout.state(axis), rule.operandState(way, i),
+                   rule.integerOperand[i]);
+    for (auto [i, layout] : llvm::enumerate(results))
+      n += !fits(layout.state(axis), rule.resultState(way, i), false);
+    return n;
+  }
+
+  /// Integers are R where floats would be C: they carry no gradient.
+  static bool fits(State found, State wanted, bool integer) {
+    if (integer && wanted.kind != StateKind::Split)
+      return found == State::R() || found == State::C();
+    return found == wanted;
+  }
+
+  LogicalResult checkAxis(unsigned axis) {
+    StringAttr name = mesh.getNames()[axis];
+    SmallVector<Way> candidates = getWays(rule);
+    if (ways) {
+      auto chosen = ways.getAs<StringAttr>(name);
+      llvm::erase_if(candidates, [&](Way way) {
+        return !chosen || rule.wayName(way) != chosen.getValue();
+      });
+      if (candidates.empty())
+        return op->emitOpError() << "has no way on axis " << name
+                                 << " that its rule allows";
+    }
+    Way best = *llvm::min_element(candidates, [&](Way a, Way b) {
+      return mismatches(a, axis) < mismatches(b, axis);
+    });
+    if (mismatches(best, axis))
+      return reject(best, axis);
+    return best.kind == WayKind::Split && !ways ? checkBlocks(best, axis)
+                                                : success();
+  }
+
+  /// Names the op, the axis, the nearest way and the change that leads there.
+  LogicalResult reject(Way way, unsigned axis) {
+    InFlightDiagnostic diag =
+        op->emitOpError() << "cannot be used on axis "
+                          << mesh.getNames()[axis] << " with (";
+    auto states = [&](ArrayRef<layout::Layout> layouts) {
+      llvm::interleaveComma(layouts, diag, [&](const layout::Layout &l) {
+        diag << l.state(axis).str();
+      });
+    };
+    states(operands);
+    diag << ") -> (";
+    states(results);
+    diag << "); the nearest way is " << rule.wayName(way) << ", which wants (";
+    llvm::interleaveComma(llvm::seq<unsigned>(0, operands.size()), diag,
+                          [&](unsigned i) {
+                            diag << rule.operandState(way, i).str();
+                          });
+    diag << ") -> (";
+    llvm::interleaveComma(llvm::seq<unsigned>(0, results.size()), diag,
+                          [&](unsigned i) {
+                            diag << rule.resultState(way, i).str();
+                          });
+    diag << ")";
+    for (auto [i, layout] : llvm::enumerate(operands)) {
+      State found = layout.state(axis), wanted = rule.operandState(way, i);
+      if (!fits(found, wanted, rule.integerOperand[i]))
+        return diag << ": " << cure(found, wanted, i), failure();
+    }
+    return diag;
+  }
+
+  static std::string cure(State from, State to, unsigned operand) {
+    struct Row {
+      StateKind from, to;
+      const char *ops;
+    };
+    using K = StateKind;
+    static const Row table[] = {
+        {K::Replicated, K::Copied, "tp.f"},
+        {K::Partial, K::Replicated, "tp.g"},
+        {K::Partial, K::Copied, "tp.g, then tp.f"},
+        {K::Split, K::Copied, "tp.gather"},
+        {K::Split, K::Replicated, "tp.unslice"},
+        {K::Partial, K::Split, "tp.scatter"},
+        {K::Replicated, K::Split, "tp.slice"},
+        {K::Split, K::Split, "tp.all_to_all"},
+        {K::PartialMax, K::Replicated, "tp.g_max"}};
+    for (const Row &row : table)
+      if (row.from == from.kind && row.to == to.kind)
+        return llvm::formatv("put {0} on operand {1}", row.ops, operand);
+    return llvm::formatv("no change of layout leads from {0} to {1}, so choose "
+                         "another layout where operand {2} is made",
+                         from.str(), to.str(), operand);
+  }
+
+  /// All blocks of the split factor must agree: same padding in units of the
+  /// factor, and boundaries between units.
+  LogicalResult checkBlocks(Way way, unsigned axis) {
+    int64_t size = rule.factors[way.factor].size;
+    std::optional<int64_t> padded;
+    auto check = [&](const layout::Layout &layout,
+                     const FactorRule::Dims &dims) -> LogicalResult {
+      std::optional<unsigned> d = FactorRule::majorDim(dims, way.factor);
+      if (!d)
+        return success();
+      const layout::Factor &factor = layout.dims[*d].front();
+      int64_t unit = factor.size / size;
+      int64_t ranks = mesh.getSizes()[axis];
+      if (factor.size % size || (factor.padded / ranks) % unit)
+        return op->emitOpError()
+               << "splits \"" << rule.factors[way.factor].name << "\" of "
+               << size << " inside a unit: blocks of " << factor.padded / ranks
+               << " are not a multiple of " << unit << "; pad it to "
+               << llvm::alignTo(size, ranks) * unit;
+      if (padded && *padded != factor.padded / unit)
+        return op->emitOpError()
+               << "has \"" << rule.factors[way.factor].name << "\" padded to "
+               << *padded << " and to " << factor.padded / unit
+               << "; one padding is wanted";
+      padded = factor.padded / unit;
+      return success();
+    };
+    for (auto [layout, dims] : llvm::zip(operands, rule.operands))
+      if (failed(check(layout, dims)))
+        return failure();
+    for (auto [layout, dims] : llvm::zip(results, rule.results))
+      if (failed(check(layout, dims)))
+        return failure();
+    return success();
+  }
+
+  Operation *op;
+  const FactorRule &rule;
+  MeshAttr mesh;
+  DictionaryAttr ways;
+  SmallVector<layout::Layout> operands, results;
+  bool first = true;
+};
+} // namespace
+
+LogicalResult detail::verifyShardable(Operation *op) {
+  auto rule = cast<ShardableOpInterface>(op).getFactorRule();
+  if (!rule)
+    return op->emitOpError() << llvm::toString(rule.takeError());
+  // After tp-partition types are local and plain; nothing is left to check.
+  return WayChecker(op, *rule).run();
+}

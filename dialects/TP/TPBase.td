@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tp dialect, its attributes and its interfaces.
+
+#ifndef COLROW_TP_BASE_TD
+#define COLROW_TP_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
+
+def TP_Dialect : Dialect {
+  let name = "tp";
+  let cppNamespace = "::colrow::tp";
+  let summary = "Transformers and their partition over a device mesh";
+  let description = [{
+    Graph ops on whole tensors, layouts in the tensors' types, the changes of
+    layout f and g, and collectives on local tensors. An op lives from import
+    to the kernels; what changes on the way is its types: plain in [graph],
+    with a layout in [step], plain and local in [local].
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class TP_Attr<string name, string mnem, list<Trait> traits = []>
+    : AttrDef<TP_Dialect, name, traits> {
+  let mnemonic = mnem;
+}
+
+def TP_MeshAttr : TP_Attr<"Mesh", "mesh"> {
+  let summary = "named mesh axes, outermost first";
+  let description = [{
+    `#tp.mesh<"dp"=2 batch, "tp"=4>`. The last axis is innermost: neighbouring
+    ranks. An axis without a role is a feature axis.
+
+    **Constraints**
+    - C1: names are not empty and differ.
+    - C2: sizes are at least 1.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"int64_t">:$sizes,
+                        ArrayRefParameter<"bool">:$batch);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static MeshAttr get(::mlir::MLIRContext *context,
+                        const ::colrow::layout::Mesh &mesh);
+    /// The mesh as a plain struct.
+    ::colrow::layout::Mesh getMesh() const;
+  }];
+  let skipDefaultBuilders = 0;
+}
+
+def TP_LayoutAttr : TP_Attr<"Layout", "layout",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "how a tensor lies on a mesh; the encoding of its type";
+  let description = [{
+    One entry a dimension: `_` where it is whole, else its factors, major to
+    minor: `{6 pad 8 over "tp"}`, `{2, 8 over "tp"}`. Then the axes on which it
+    is copied or partial. On every axis that is not named it is replicated.
+
+    ```mlir
+    tensor<4x60xf32, #tp.layout<#mesh, [_, {60 pad 80 over "tp"} ]>>
+    tensor<4x60xf32, #tp.layout<#mesh, [_, _ ] partial "tp">>
+    ```
+
+    **Constraints**
+    - C1: as many entries as the tensor has dimensions.
+    - C2: the factors' product is the dimension.
+    - C3: the number of blocks divides the padded size.
+    - C4: only a split factor is padded.
+    - C5: an axis is used once, and the mesh has it.
+  }];
+  // The layout in a flat form, so that it can be uniqued; see encode().
+  let parameters = (ins "MeshAttr":$mesh, ArrayRefParameter<"int64_t">:$flat);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Puts `layout` into canonical form first.
+    static LayoutAttr get(MeshAttr mesh, ::colrow::layout::Layout layout);
+    /// Everything replicated.
+    static LayoutAttr replicated(MeshAttr mesh, unsigned rank);
+    ::colrow::layout::Layout getLayout() const;
+    LayoutAttr dual() const { return get(getMesh(), getLayout().dual()); }
+  }];
+}
+
+def TP_InitAttr : TP_Attr<"Init", "init"> {
+  let summary = "how a parameter is drawn when no checkpoint gives it";
+  let description = [{
+    `#tp.init<zeros>`, `#tp.init<ones>`, `#tp.init<constant 2.0>`,
+    `#tp.init<normal 0.0, 0.02>` (mean, standard deviation).
+  }];
+  let parameters = (ins StringRefParameter<"zeros, ones, constant, normal">:$kind,
+                        "double":$mean, "double":$std);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def TP_SourceAttr : TP_Attr<"Source", "source"> {
+  let summary = "one tensor of a checkpoint from which a parameter is made";
+  let description = [{
+    Applied in this order: the file's tensor of `shape`, reshaped to `reshape`,
+    sliced per dimension by start, step and size, permuted (`perm[i]` is the
+    sliced dimension that becomes dimension i), reshaped to the parameter.
+    Several sources are joined along the parameter's first dimension.
+
+    ```mlir
+    // Q of GPT-2's fused [in, 3*out] weight, stored [out, in]
+    #tp.source<"h.0.attn.c_attn.weight" : [64, 192] as [64, 192]
+               from [0, 0] step [1, 1] size [64, 64] perm [1, 0]>
+    ```
+
+    **Constraints**
+    - C1: `reshape` holds as many elements as `shape`.
+    - C2: start, step, size and perm have one entry a dimension of `reshape`.
+    - C3: every slice lies inside its dimension; steps are at least 1.
+    - C4: `perm` is a permutation.
+  }];
+  let parameters = (ins StringRefParameter<"tensor name">:$name,
+                        ArrayRefParameter<"int64_t">:$shape,
+                        ArrayRefParameter<"int64_t">:$reshape,
+                        ArrayRefParameter<"int64_t">:$start,
+                        ArrayRefParameter<"int64_t">:$step,
+                        ArrayRefParameter<"int64_t">:$size,
+                        ArrayRefParameter<"int64_t">:$perm);
+  let assemblyFormat = [{
+    `<` $name `:` `[` $shape `]` `as` `[` $reshape `]` `from` `[` $start `]`
+    `step` `[` $step `]` `size` `[` $size `]` `perm` `[` $perm `]` `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    How an op may be split, as data: solver, verifier, partitioner and cost
+    model are written once over it.
+  }];
+  let verify = [{ return ::colrow::tp::detail::verifyShardable($_op); }];
+  let methods = [
+    InterfaceMethod<"The factor rule bound to this op's whole shapes; fails if "
+                    "the shapes do not fit the rule.",
+      "::llvm::Expected<::colrow::layout::FactorRule>", "getFactorRule">,
+    InterfaceMethod<"The constant that padding holds in result `result` along a "
+                    "padded dimension, given what it holds in the operands "
+                    "(nullopt: not known; NaN: the operand is not split there).",
+      "std::optional<double>", "getPaddingValue",
+      (ins "unsigned":$result,
+           "::llvm::ArrayRef<std::optional<double>>":$operands),
+      [{}], [{ return std::nullopt; }]>,
+    InterfaceMethod<"What padding must hold in operand `operand`, which is split "
+                    "on a padded factor that the op sums over or not: 0 for a "
+                    "sum, -inf for a maximum, NaN if it does not matter.",
+      "double", "getNeutralPadding", (ins "unsigned":$operand, "bool":$summed),
+      [{}], [{
+        return summed ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+      }]>,
+    InterfaceMethod<"The tensor whose position in the whole tensor the op needs "
+                    "to know after partition (a table indexed by ids, a value "
+                    "with a random mask): an operand or result; null if none.",
+      "::mlir::Value", "getIndexedValue", (ins), [{}],
+      [{ return ::mlir::Value(); }]>
+  ];
+}
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    Builds an op's backward ops. Layouts come by themselves: a gradient's type
+    is the dual of its value's type.
+  }];
+  let methods = [
+    InterfaceMethod<"Builds the gradients of the operands from those of the "
+                    "results (null where a result has none). `wanted[i]` says "
+                    "whether operand i needs one; null is returned for others.",
+      "::llvm::SmallVector<::mlir::Value>", "buildGradients",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::mlir::ValueRange":$resultGradients,
+           "::llvm::ArrayRef<bool>":$wanted)>
+  ];
+}
+
+def CostedOpInterface : OpInterface<"CostedOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    Work of an op on given (local) shapes, for cost model and reports.
+    Multiply-adds of contractions count two; element-wise work counts as bytes.
+  }];
+  let methods = [
+    InterfaceMethod<"Floating-point operations of the op itself, given the "
+                    "shapes of operands and results.",
+      "int64_t", "getFlops",
+      (ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$operands,
+           "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$results),
+      [{}], [{ return 0; }]>,
+    InterfaceMethod<"The same for its gradient, given which operands need one.",
+      "int64_t", "getGradientFlops",
+      (ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$operands,
+           "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$results,
+           "::llvm::ArrayRef<bool>":$wanted),
+      [{}], [{ return 0; }]>,
+    InterfaceMethod<"The operands that the backward ops read.",
+      "::llvm::SmallVector<unsigned>", "getSavedOperands",
+      (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>,
+    InterfaceMethod<"The results that the backward ops read.",
+      "::llvm::SmallVector<unsigned>", "getSavedResults",
+      (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>
+  ];
+}
+
+def RowLowerableOpInterface : OpInterface<"RowLowerableOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    The mathematics of a memory-bound op on local tensors, written once over
+    rows; kernels for every target come from it.
+  }];
+  let methods = [
+    InterfaceMethod<"Adds this op to the kernel that `lowering` builds.",
+      "void", "lowerToRows", (ins "::colrow::tp::RowLowering &":$lowering)>,
+    InterfaceMethod<"Shape [rows..., columns] over which the op runs.",
+      "::llvm::SmallVector<int64_t>", "getSpace", (ins), [{}],
+      [{ return ::colrow::tp::detail::largestShape($_op); }]>
+  ];
+}
+
+def PlanLowerableOpInterface : OpInterface<"PlanLowerableOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    An op on local tensors that becomes library calls, collectives, or loops of
+    calls and kernels in the plan, rather than rows of a fused kernel.
+  }];
+  let methods = [
+    InterfaceMethod<"Appends this op's instructions.",
+      "void", "lowerToPlan", (ins "::colrow::tp::PlanLowering &":$lowering)>
+  ];
+}
+
+/// The gradient table of changes of layout: each op knows its conjugate.
+def LayoutChangeOpInterface : OpInterface<"LayoutChangeOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    A change of layout: one value, another state on some axes. Its gradient is
+    its conjugate, read with the types backwards through their duals.
+  }];
+  let methods = [
+    StaticInterfaceMethod<"State before, on each of the axes.",
+      "::colrow::layout::StateKind", "getFrom">,
+    StaticInterfaceMethod<"State after.",
+      "::colrow::layout::StateKind", "getTo">,
+    StaticInterfaceMethod<"Name of the op that is the gradient of this one.",
+      "::llvm::StringRef", "getConjugateName">,
+    StaticInterfaceMethod<"What it costs in words, for --tp-explain and errors.",
+      "::llvm::StringRef", "getCollectiveName">
+  ];
+}
+
+#endif // COLROW_TP_BASE_TD

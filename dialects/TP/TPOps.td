@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Base classes of tp ops, and the ops that are not mathematics: symbols,
+// changes of layout, collectives. The others stand in MathOps.td.
+
+#ifndef COLROW_TP_OPS_TD
+#define COLROW_TP_OPS_TD
+
+include "TPBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/CommonAttrConstraints.td"
+
+def TP_Tensor : RankedTensorOf<[F32, I32]>;
+def TP_FloatTensor : RankedTensorOf<[F32]>;
+def TP_IntTensor : RankedTensorOf<[I32]>;
+def TP_Scalar : 0DTensorOf<[F32]>;
+
+class TP_Op<string mnem, list<Trait> traits = []>
+    : Op<TP_Dialect, mnem, traits>;
+
+/// An op with a factor rule. `rule` is einsum-like; `whole` factors may not be
+/// split; `stats` factors need a statistic when split; `linear` lists the sets
+/// of operands in which the op is jointly linear, sets parted by '|'.
+/// `overrides` names the methods of ShardableOpInterface, beyond the rule, that
+/// `moreDefinitions` defines.
+class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
+                list<string> overrides = []>
+    : TP_Op<mnem, traits # [Pure, DeclareOpInterfaceMethods<ShardableOpInterface, overrides>]> {
+  string rule = ruleText;
+  string whole = "";
+  string stats = "";
+  string linear = "";
+  bit isMax = 0;
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+  // Methods beyond the rule; an op with some of its own appends here.
+  code moreDefinitions = "";
+  let extraClassDefinition = [{
+    ::llvm::Expected<::colrow::layout::FactorRule> $cppClass::getFactorRule() {
+      return ::colrow::tp::detail::bindRule(*this, "}] # rule # [{", "}] # whole
+          # [{", "}] # stats # [{", "}] # linear # [{", }]
+          # !if(isMax, "true", "false") # [{);
+    }
+  }] # moreDefinitions;
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols
+//===----------------------------------------------------------------------===//
+
+def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
+  let summary = "declare a parameter: shape, source, initial value, layouts";
+  let description = [{
+    Lives at module level from import to the plan. `source` maps it from a
+    checkpoint (none: only `init`); `id` keys its random draw. From `tp-shard`
+    on the type carries the stored layout, and `gradient` and `state` those of
+    its gradient and of the optimizer's state.
+
+    ```mlir
+    tp.parameter @w : tensor<64x64xf32>
+      {id = 3 : i64, init = #tp.init<normal 0.0, 0.02>, source = [#tp.source<...>]}
+    ```
+
+    **Constraints**
+    - C1: the layouts fit the shape.
+    - C2: each source's elements together give the shape.
+    - C3: `rank`, the rank in the checkpoint (decay and roles go by it), is at least 0.
+    - C4: a stored layout is never partial or copied.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<TP_FloatTensor>:$type,
+                       I64Attr:$id, TP_InitAttr:$init,
+                       OptionalAttr<TypedArrayAttrBase<TP_SourceAttr, "sources">>:$source,
+                       OptionalAttr<I64Attr>:$rank, UnitAttr:$frozen,
+                       OptionalAttr<DictionaryAttr>:$pin,
+                       OptionalAttr<TP_LayoutAttr>:$gradient,
+                       OptionalAttr<TP_LayoutAttr>:$state);
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() {
+      return ::mlir::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// Rank in the checkpoint: decay and axis roles go by it.
+    int64_t getCheckpointRank() {
+      return getRank() ? *getRank() : getTensorType().getRank();
+    }
+  }];
+}
+
+def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "declare state that the optimizer keeps for a parameter";
+  let description = [{
+    Made by `tp-optimize`; zero at the start, saved beside the model under the
+    parameter's own sources.
+
+    ```mlir
+    tp.state @w.exp_avg of @w "exp_avg" : tensor<64x64xf32>
+    ```
+
+    **Constraints**
+    - C1: the parameter exists and has the same type.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$parameter,
+                       StrAttr:$name, TypeAttrOf<TP_FloatTensor>:$type);
+  let assemblyFormat = "$sym_name `of` $parameter $name `:` $type attr-dict";
+}
+
+def TP_ParamOp : TP_Op<"param", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "read a symbol's value at the start of the step";
+  let description = [{
+    Not `Pure`, but it reads what only `tp.update` sets, at the end.
+
+    **Constraints**
+    - C1: the symbol exists, and its type is the result's.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$symbol);
+  let results = (outs Res<TP_FloatTensor, "", [MemRead]>:$result);
+  let assemblyFormat = "$symbol attr-dict `:` type($result)";
+}
+
+def TP_UpdateOp : TP_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "set a symbol's value for the next step";
+  let description = [{
+    **Constraints**
+    - C1: the symbol exists, and its type is the operand's.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$symbol,
+                       Arg<TP_FloatTensor, "", [MemWrite]>:$value);
+  let assemblyFormat = "$symbol `,` $value attr-dict `:` type($value)";
+}
+
+def TP_OutputOp : TP_Op<"output"> {
+  let summary = "let a value leave the step under a name";
+  let description = [{
+    `gradient @w` names a gradient, written through that parameter's sources;
+    otherwise `name` is the value's name in the output file.
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
+                       Arg<TP_FloatTensor, "", [MemWrite]>:$value,
+                       OptionalAttr<TP_LayoutAttr>:$layout);
+  let assemblyFormat =
+      "$name (`gradient` $parameter^)? `,` $value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Changes of layout
+//===----------------------------------------------------------------------===//
+
+class TP_ChangeOp<string mnem, string from, string to, string conjugate,
+                  string collective>
+    : TP_Op<mnem, [Pure, LayoutChangeOpInterface,
+                   DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
+                       OptionalAttr<StrAttr>:$reason);
+  let results = (outs TP_Tensor:$result);
+  let assemblyFormat = [{
+    $input `over` $axes attr-dict `:` type($input) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static ::colrow::layout::StateKind getFrom() {
+      return ::colrow::layout::StateKind::}] # from # [{;
+    }
+    static ::colrow::layout::StateKind getTo() {
+      return ::colrow::layout::StateKind::}] # to # [{;
+    }
+    static ::llvm::StringRef getConjugateName() { return "tp.}] # conjugate # [{"; }
+    static ::llvm::StringRef getCollectiveName() { return "}] # collective # [{"; }
+  }];
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::colrow::tp::detail::verifyChange(*this);
+    }
+    ::llvm::SmallVector<::mlir::Value> $cppClass::buildGradients(
+        ::mlir::OpBuilder &builder, ::mlir::ValueRange gradients,
+        ::llvm::ArrayRef<bool> wanted) {
+      return ::colrow::tp::detail::buildConjugate(*this, builder, gradients);
+    }
+  }];
+}
+
+def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g", "identity"> {
+  let summary = "enter a split region: identity forward, all-reduce backward";
+  let description = [{
+    R to C. Every rank holds the whole value before and after; what changes is
+    whose the gradient is: after `f` each rank has a share of it, and the
+    conjugate `tp.g` sums the shares. Megatron-LM calls it copy_to.
+
+    **Constraints** (all changes of layout)
+    - C1: operand and result have the same shape and element type, and layouts on one mesh.
+    - C2: on each of `axes` the states are the op's.
+    - C3: on every other axis nothing changes.
+    - C4: axes leave and enter a dimension only at its minor end.
+  }];
+}
+
+def TP_GOp : TP_ChangeOp<"g", "Partial", "Replicated", "f", "all-reduce"> {
+  let summary = "leave a split region: all-reduce forward, identity backward";
+  let description = [{
+    P to R: the summands of all ranks become their sum on every rank. `Pure`:
+    a function of the operand on all ranks, which run one program.
+    Megatron-LM calls it reduce_from.
+  }];
+}
+
+def TP_GMaxOp : TP_ChangeOp<"g_max", "PartialMax", "Replicated", "f", "all-reduce"> {
+  let summary = "maximum over the ranks; only for values without gradient";
+  let description = [{
+    Partial maximum to R. Made by decompositions only (the maximum of split
+    logits), on values that no gradient flows through.
+  }];
+}
+
+def TP_GatherOp : TP_ChangeOp<"gather", "Split", "Copied", "scatter", "all-gather"> {
+  let summary = "blocks to the whole, for consumers that do different work";
+  let description = [{ S to C: all-gather forward, reduce-scatter backward. }];
+}
+
+def TP_ScatterOp : TP_ChangeOp<"scatter", "Partial", "Split", "gather", "reduce-scatter"> {
+  let summary = "summands to blocks of the sum";
+  let description = [{ P to S: reduce-scatter forward, all-gather backward. }];
+}
+
+def TP_SliceOp : TP_ChangeOp<"slice", "Replicated", "Split", "unslice", "local slice"> {
+  let summary = "the whole to one's own block, without communication";
+  let description = [{ R to S: each rank keeps its block. }];
+}
+
+def TP_UnsliceOp : TP_ChangeOp<"unslice", "Split", "Replicated", "slice", "all-gather"> {
+  let summary = "blocks to the whole, for consumers that repeat the same work";
+  let description = [{ S to R: all-gather forward, a local slice backward. }];
+}
+
+def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all", "all-to-all"> {
+  let summary = "a split on one dimension to a split on another";
+  let description = [{ S to S: experts; heads to sequence. }];
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives on local tensors
+//===----------------------------------------------------------------------===//
+
+class TP_CollectiveOp<string mnem>
+    : TP_Op<mnem, [Pure, DeclareOpInterfaceMethods<PlanLowerableOpInterface>]> {
+  let results = (outs TP_Tensor:$result);
+  let assemblyFormat = [{
+    $input `over` $axes attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def TP_AllReduceOp : TP_CollectiveOp<"all_reduce"> {
+  let summary = "sum or maximum over the ranks of the axes";
+  let description = [{
+    Before: rank r holds x_r. After: every rank holds the sum (or maximum) over
+    r, the same bits everywhere. `Pure`, since every rank of the group runs the
+    same program and so reaches it.
+  }];
+  let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
+                       DefaultValuedStrAttr<StrAttr, "sum">:$reduction,
+                       OptionalAttr<StrAttr>:$reason);
+}
+
+def TP_AllGatherOp : TP_CollectiveOp<"all_gather"> {
+  let summary = "join the blocks of dimension `dim`; padding is dropped";
+  let description = [{
+    Before: rank r holds block r along `dim`. After: every rank holds the whole,
+    in rank order, without the padding of the last blocks.
+  }];
+  let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
+                       OptionalAttr<StrAttr>:$reason);
+}
+
+def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
+  let summary = "sum over the ranks, each keeping its block of dimension `dim`";
+  let description = [{
+    Before: rank r holds a whole summand. After: rank r holds block r of the
+    sum, zero where the block is padding.
+  }];
+  let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
+                       OptionalAttr<StrAttr>:$reason);
+}
+
+def TP_LocalSliceOp : TP_Op<"local_slice",
+    [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface>]> {
+  let summary = "one's own block of dimension `dim`, zero where it is padding";
+  let description = [{ The local form of `tp.slice`. }];
+  let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
+                       TP_LayoutAttr:$layout, OptionalAttr<StrAttr>:$reason);
+  let results = (outs TP_Tensor:$result);
+  let assemblyFormat = [{
+    $input `over` $axes attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def TP_MaskPaddingOp : TP_Op<"mask_padding",
+    [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface>]> {
+  let summary = "set the padding of a block to a neutral value";
+  let description = [{
+    Made by `tp-partition` before an op that sums (fill 0) or takes a maximum
+    (fill -inf) over a dimension whose padding is not known to be neutral.
+    `layout` is that of the whole tensor.
+  }];
+  let arguments = (ins TP_FloatTensor:$input, F64Attr:$fill,
+                       TP_LayoutAttr:$layout);
+  let results = (outs TP_FloatTensor:$result);
+  let assemblyFormat =
+      "$input `with` $fill attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif // COLROW_TP_OPS_TD

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Factor rules: how an op may be split, as data (docs/layouts.md). A rule is
+// written einsum-like beside the op, "* h, k h -> * k", and bound to shapes.
+
+#ifndef COLROW_LAYOUT_FACTORRULE_H
+#define COLROW_LAYOUT_FACTORRULE_H
+
+#include "colrow/Layout/Layout.h"
+
+namespace colrow::layout {
+
+/// The ways in which an op may be used on an axis (design: four ways).
+enum class WayKind : uint8_t { Replicated, Copied, Linear, Split };
+
+struct Way {
+  WayKind kind = WayKind::Replicated;
+  unsigned factor = 0; ///< for Split: index into FactorRule::factors
+  unsigned linear = 0; ///< for Linear: index into FactorRule::linear
+
+  bool operator==(const Way &o) const {
+    return kind == o.kind && factor == o.factor && linear == o.linear;
+  }
+};
+
+/// A rule bound to shapes. Operands and results are tensors; each dimension is
+/// a list of factors, major to minor.
+struct FactorRule {
+  struct FactorInfo {
+    std::string name;
+    int64_t size = 1;
+    bool whole = false; ///< may never be split
+    bool stats = false; ///< op needs a statistic over it: split only decomposed
+  };
+  using Dims = llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4>;
+
+  llvm::SmallVector<FactorInfo, 8> factors;
+  llvm::SmallVector<Dims, 4> operands, results;
+  /// Sets of operands in which the op is jointly linear.
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> linear;
+  /// Operands that carry no gradient (ids, labels): R always, counted as C.
+  llvm::SmallVector<bool, 4> integerOperand;
+  /// Results that are a maximum over a split factor instead of a sum.
+  bool maxReduction = false;
+
+  /// Binds `text` ("* h, k h -> * k") to shapes. `*` stands for any number of
+  /// leading dimensions, equal wherever it stands. `whole` and `stats` list
+  /// factor names. Fails if ranks or sizes do not fit, naming the factor.
+  static llvm::Expected<FactorRule>
+  bind(llvm::StringRef text, llvm::StringRef whole, llvm::StringRef stats,
+       llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandShapes,
+       llvm::ArrayRef<llvm::ArrayRef<int64_t>> resultShapes);
+
+  /// Dimension of `dims` in which `factor` is the major factor, or nullopt.
+  static std::optional<unsigned> majorDim(const Dims &dims, unsigned factor);
+  /// True if `factor` stands anywhere in `dims`.
+  static bool has(const Dims &dims, unsigned factor);
+
+  /// A factor can be split if it is major wherever it stands and neither whole
+  /// nor stats.
+  bool canSplit(unsigned factor) const;
+
+  /// The states that a way asks of operand `i` and gives result `i`.
+  State operandState(Way way, unsigned i) const;
+  State resultState(Way way, unsigned i) const;
+
+  /// "replicated", "copied", "linear", or the factor's name.
+  std::string wayName(Way way) const;
+};
+
+} // namespace colrow::layout
+
+#endif // COLROW_LAYOUT_FACTORRULE_H

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What an op sees when it adds itself to a row kernel: its operands at the
+// current row and column, whether they come from memory or from another op of
+// the same kernel, and places for its results.
+
+#ifndef COLROW_TP_ROWLOWERING_H
+#define COLROW_TP_ROWLOWERING_H
+
+#include "colrow/Kernel/RowKernel.h"
+#include "colrow/TP/TP.h"
+#include <optional>
+
+namespace colrow::tp {
+
+/// How a kernel over space [rows..., cols] touches a value.
+enum class Access : uint8_t {
+  Full,     ///< one element per row and column: shape [rows..., cols]
+  Row,      ///< one per row: shape [rows...]
+  Trailing, ///< lacks leading dimensions: a suffix of [rows..., cols]
+  Scalar,   ///< one for all
+  Other     ///< by an argument of the op's own making (gathers, halves)
+};
+
+/// A pointer argument of the finished kernel.
+struct RowArgument {
+  mlir::Value value; ///< null: the block of scalars that the host sets
+  bool written = false;
+  /// The kernel adds to it, so the plan zeroes it first.
+  bool zeroFirst = false;
+  /// A constant table instead of a value.
+  std::optional<llvm::SmallVector<float>> constant;
+};
+
+/// Builds one row kernel from one or more ops over one space.
+class RowLowering {
+public:
+  /// `escapes(v)` says whether result `v` is read outside the kernel and so
+  /// must be stored.
+  RowLowering(llvm::ArrayRef<int64_t> space,
+              llvm::function_ref<bool(mlir::Value)> escapes);
+
+  kernel::RowKernelBuilder &builder() { return rows; }
+  /// Shape [rows..., cols] of the kernel.
+  llvm::ArrayRef<int64_t> getSpace() const { return space; }
+
+  kernel::Expr full(mlir::Value value) { return get(value, Access::Full); }
+  kernel::Expr row(mlir::Value value) { return get(value, Access::Row); }
+  kernel::Expr trailing(mlir::Value value) {
+    return get(value, Access::Trailing);
+  }
+  kernel::Expr scalar(mlir::Value value) { return get(value, Access::Scalar); }
+
+  void setFull(mlir::Value result, kernel::Expr value);
+  void setRow(mlir::Value result, kernel::Expr value);
+  void setScalar(mlir::Value result, kernel::Expr value);
+  /// result = sum over rows (and, for Scalar, columns).
+  void setTrailingSum(mlir::Value result, kernel::Expr value);
+  void setScalarSum(mlir::Value result, kernel::Expr value);
+
+  /// An argument of the op's own making for `value`.
+  int argument(mlir::Value value, kernel::Arg arg, bool written = false,
+               bool zeroFirst = false);
+  /// A constant float table.
+  int constantTable(llvm::ArrayRef<float> table, kernel::Arg arg);
+
+  /// Set by the host before a step: see ScalarBlock in runtime/Plan/plan.fbs.
+  kernel::Expr learningRate() { return scalarBlock(0, kernel::Elem::F32); }
+  kernel::Expr biasCorrection1() { return scalarBlock(4, kernel::Elem::F32); }
+  kernel::Expr biasCorrection2() { return scalarBlock(8, kernel::Elem::F32); }
+  kernel::Expr seed() { return scalarBlock(16, kernel::Elem::I64); }
+  kernel::Expr step() { return scalarBlock(24, kernel::Elem::I64); }
+  /// This rank's coordinate on mesh axis `axis`.
+  kernel::Expr coordinate(unsigned axis) {
+    return scalarBlock(32 + 8 * axis, kernel::Elem::I64);
+  }
+
+  /// i64: index along dimension `dim` of the whole tensor with `layout`, given
+  /// the index `local` in this rank's block. May lie beyond the end: padding.
+  kernel::Expr globalIndex(LayoutAttr layout, unsigned dim,
+                           kernel::Expr local);
+  /// i64: what to subtract from an index into the whole dimension to get one
+  /// into this rank's block.
+  kernel::Expr blockStart(LayoutAttr layout, unsigned dim);
+
+  /// Arguments in the kernel's order.
+  llvm::ArrayRef<RowArgument> getArguments() const { return arguments; }
+  llvm::Expected<kernel::RowKernel> finish() { return rows.finish(); }
+
+  /// How each value was touched; fusion goes by it.
+  struct Use {
+    mlir::Value value;
+    Access access;
+    bool written;
+  };
+  llvm::ArrayRef<Use> getUses() const { return uses; }
+
+private:
+  kernel::Expr get(mlir::Value value, Access access);
+  int argumentFor(mlir::Value value, Access access, bool written,
+                  bool zeroFirst = false);
+  kernel::Expr scalarBlock(int64_t byte, kernel::Elem elem);
+
+  llvm::SmallVector<int64_t> space;
+  llvm::function_ref<bool(mlir::Value)> escapes;
+  kernel::RowKernelBuilder rows;
+  llvm::SmallVector<RowArgument> arguments;
+  llvm::SmallVector<Use> uses;
+  llvm::DenseMap<mlir::Value, kernel::Expr> computed;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, int> loaded;
+  llvm::DenseMap<int64_t, int> scalars;
+};
+
+} // namespace colrow::tp
+
+#endif // COLROW_TP_ROWLOWERING_H

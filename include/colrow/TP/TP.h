@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tp dialect: attributes, interfaces and ops (docs/layouts.md).
+
+#ifndef COLROW_TP_TP_H
+#define COLROW_TP_TP_H
+
+#include "colrow/Layout/FactorRule.h"
+#include "colrow/Layout/Layout.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <limits>
+
+namespace colrow::tp {
+class RowLowering;
+class PlanLowering;
+} // namespace colrow::tp
+
+#include "colrow/TP/TPDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "colrow/TP/TPAttributes.h.inc"
+
+namespace colrow::tp {
+
+/// Layout in the type of `value`, or null.
+LayoutAttr getLayoutAttr(mlir::Type type);
+inline LayoutAttr getLayoutAttr(mlir::Value value) {
+  return getLayoutAttr(value.getType());
+}
+/// `type` with another layout (null: none).
+mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
+/// Type of the gradient of a value of `type`: the dual layout.
+mlir::RankedTensorType dualType(mlir::Type type);
+/// Shape of one rank's block; the whole shape without a layout.
+llvm::SmallVector<int64_t> localShape(mlir::Type type);
+
+/// Name of the discardable attribute that holds an op's way per axis from
+/// tp-shard to tp-insert-conjugates.
+inline llvm::StringRef getWaysAttrName() { return "ways"; }
+/// Name of the module attribute that holds the mesh from tp-shard on.
+inline llvm::StringRef getMeshAttrName() { return "tp.mesh"; }
+/// Name of the argument and result attribute that says what a value is
+/// ("ids", "labels", "loss", "logits").
+inline llvm::StringRef getRoleAttrName() { return "tp.role"; }
+
+/// All ways in which an op with `rule` can be used on an axis: replicated,
+/// copied, one per factor that can be split, one per linear set.
+llvm::SmallVector<layout::Way> getWays(const layout::FactorRule &rule);
+
+namespace detail {
+/// Shape of the largest operand or result of `op`; {1} if all are scalars.
+llvm::SmallVector<int64_t> largestShape(mlir::Operation *op);
+llvm::Expected<layout::FactorRule>
+bindRule(mlir::Operation *op, llvm::StringRef text, llvm::StringRef whole,
+         llvm::StringRef stats, llvm::StringRef linear, bool isMax);
+/// Rule of an element-wise op whose second operand lacks leading dimensions.
+llvm::Expected<layout::FactorRule> bindBroadcast(mlir::Operation *op,
+                                                 llvm::StringRef linear);
+/// Checks the shapes against the rule, and layouts against the four ways.
+llvm::LogicalResult verifyShardable(mlir::Operation *op);
+llvm::LogicalResult verifyChange(mlir::Operation *op);
+llvm::SmallVector<mlir::Value> buildConjugate(mlir::Operation *op,
+                                              mlir::OpBuilder &builder,
+                                              mlir::ValueRange gradients);
+} // namespace detail
+} // namespace colrow::tp
+
+#include "colrow/TP/TPInterfaces.h.inc"
+
+#define GET_OP_CLASSES
+#include "colrow/TP/TPOps.h.inc"
+
+#endif // COLROW_TP_TP_H
