@@ -9,6 +9,10 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
+SourceMap::SourceMap(int64_t elements) : count(elements) {
+  dimensions.push_back({elements, 1});
+}
+
 SourceMap::SourceMap(const plan::Source &source) {
   ArrayRef<int64_t> shape = listOf(source.reshape());
   if (shape.empty())

@@ -18,6 +18,9 @@ public:
   /// `source` must have passed validation.
   explicit SourceMap(const plan::Source &source);
 
+  /// The map of a tensor that is stored as it is, of `elements` elements.
+  explicit SourceMap(int64_t elements);
+
   /// Elements that the source contributes to its parameter.
   int64_t elements() const { return count; }
 

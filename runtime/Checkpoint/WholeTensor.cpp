@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From blocks on ranks to tensors of a file.
+
+#include "WholeTensor.h"
+#include "colrow/runtime/Errors.h"
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+int64_t WholeTensor::elements() const {
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product *= extent;
+  return product;
+}
+
+static bool hasSources(const plan::Parameter &parameter) {
+  return parameter.sources() && parameter.sources()->size() > 0;
+}
+
+Holding holdingOf(const plan::Parameter &parameter) {
+  return parameter.state_of() == -1 && hasSources(parameter)
+             ? Holding::model
+             : Holding::optimizer;
+}
+
+std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
+                                   const plan::Parameter &parameter) {
+  const plan::Parameter *owner = &parameter;
+  std::string prefix;
+  if (parameter.state_of() != -1) {
+    owner = plan.parameters()->Get(parameter.state_of());
+    prefix = textOf(parameter.state_name()).str() + ".";
+  }
+  std::vector<NamedSource> result;
+  if (!hasSources(*owner)) {
+    int64_t elements = 1;
+    for (int64_t extent : listOf(owner->shape()))
+      elements *= extent;
+    ArrayRef<int64_t> shape = listOf(owner->shape());
+    result.push_back({prefix + "parameter." + textOf(owner->name()).str(),
+                      {shape.begin(), shape.end()},
+                      SourceMap(elements)});
+    return result;
+  }
+  for (const plan::Source *source : *owner->sources()) {
+    ArrayRef<int64_t> shape = listOf(source->file_shape());
+    result.push_back({prefix + textOf(source->name()).str(),
+                      {shape.begin(), shape.end()},
+                      SourceMap(*source)});
+  }
+  return result;
+}
+
+Error addPieces(std::vector<WholeTensor> &tensors, StringMap<unsigned> &index,
+                const StoredTensor &stored, ArrayRef<NamedSource> sources) {
+  int64_t first = 0;
+  for (const NamedSource &source : sources) {
+    auto [entry, isNew] = index.try_emplace(source.tensor, tensors.size());
+    if (isNew)
+      tensors.push_back({source.tensor, source.shape, {}});
+    WholeTensor &tensor = tensors[entry->second];
+    if (tensor.shape != source.shape)
+      return failure("tensor {0} has shape {1} for one parameter, {2} for "
+                     "another",
+                     source.tensor, textOfShape(tensor.shape),
+                     textOfShape(source.shape));
+    tensor.pieces.push_back({stored, source.map, first});
+    first += source.map.elements();
+  }
+  return Error::success();
+}
+
+Error checkComplete(const WholeTensor &tensor) {
+  int64_t sum = 0;
+  for (const Piece &piece : tensor.pieces)
+    sum += piece.map.elements();
+  if (sum != tensor.elements())
+    return failure("cannot write tensor {0}: parameters hold {1} of its {2} "
+                   "elements",
+                   tensor.name, sum, tensor.elements());
+  return Error::success();
+}
+
+/// Copies what `rank` holds of a piece. False: an element was there already.
+static bool placeBlock(const Piece &piece, const BlockMap &blocks,
+                       const float *data, std::vector<float> &out,
+                       std::vector<uint8_t> &seen) {
+  bool fresh = true;
+  int64_t last = piece.first + piece.map.elements();
+  blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
+    int64_t begin = std::max(whole, piece.first);
+    int64_t end = std::min(whole + count, last);
+    if (begin >= end)
+      return;
+    const float *from = data + local + (begin - whole);
+    piece.map.forEachPiece(
+        begin - piece.first, end - begin,
+        [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
+          for (int64_t i = 0; i < length; ++i) {
+            int64_t to = offset + i * stride;
+            fresh &= !seen[to];
+            seen[to] = 1;
+            out[to] = from[done + i];
+          }
+        });
+  });
+  return fresh;
+}
+
+Error assemble(const WholeTensor &tensor, const Mesh &mesh,
+               std::vector<float> &out) {
+  out.resize(tensor.elements());
+  std::vector<uint8_t> seen(out.size(), 0);
+  bool fresh = true;
+  for (const Piece &piece : tensor.pieces)
+    for (unsigned rank = 0; rank < mesh.ranks(); ++rank) {
+      BlockMap blocks(piece.stored.shape, piece.stored.dims, mesh, rank);
+      if (blocks.isFirstCopy())
+        fresh &= placeBlock(piece, blocks, piece.stored.data(rank), out, seen);
+    }
+  if (!fresh || is_contained(seen, 0))
+    return failure("cannot write tensor {0}: an element comes from {1}",
+                   tensor.name, fresh ? "no parameter" : "two parameters");
+  return Error::success();
+}
+
+Expected<std::vector<WholeTensor>> tensorsOf(Executor &executor,
+                                             Holding holding) {
+  std::vector<WholeTensor> tensors;
+  StringMap<unsigned> index;
+  const plan::Plan &plan = executor.plan();
+  if (!plan.parameters())
+    return tensors;
+  for (const plan::Parameter *parameter : *plan.parameters()) {
+    if (holdingOf(*parameter) != holding)
+      continue;
+    uint64_t offset = parameter->offset();
+    StoredTensor stored{listOf(parameter->shape()), parameter->dims(),
+                        [&executor, offset](unsigned rank) {
+                          return reinterpret_cast<float *>(
+                              executor.persistent(rank) + offset);
+                        }};
+    if (Error error =
+            addPieces(tensors, index, stored, sourcesOf(plan, *parameter)))
+      return std::move(error);
+  }
+  for (const WholeTensor &tensor : tensors)
+    if (Error error = checkComplete(tensor))
+      return std::move(error);
+  return tensors;
+}
+
+} // namespace colrow::runtime

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensors of a file and the blocks on the ranks that make them up.
+
+#ifndef COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
+#define COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
+
+#include "colrow/runtime/BlockMap.h"
+#include "colrow/runtime/Checkpoint.h"
+#include "colrow/runtime/SourceMap.h"
+#include <functional>
+#include <string>
+
+namespace colrow::runtime {
+
+/// A tensor that ranks store in blocks.
+struct StoredTensor {
+  llvm::ArrayRef<int64_t> shape;
+  const DimList *dims; // null: whole on every rank
+  std::function<float *(unsigned rank)> data;
+};
+
+/// Elements [first, first + map.elements()) of `stored`, read row-major, stand
+/// in the file's tensor where `map` says.
+struct Piece {
+  StoredTensor stored;
+  SourceMap map;
+  int64_t first;
+};
+
+/// A tensor of a file: every element comes from exactly one piece.
+struct WholeTensor {
+  std::string name;
+  llvm::SmallVector<int64_t, 4> shape;
+  std::vector<Piece> pieces;
+
+  int64_t elements() const;
+};
+
+/// How a parameter, or state of one, is called in files and where it stands.
+struct NamedSource {
+  std::string tensor;
+  llvm::SmallVector<int64_t, 4> shape;
+  SourceMap map;
+};
+std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
+                                   const plan::Parameter &parameter);
+
+/// Adds the pieces of `stored`, whose sources are `sources`, to `tensors`.
+llvm::Error addPieces(std::vector<WholeTensor> &tensors,
+                      llvm::StringMap<unsigned> &index,
+                      const StoredTensor &stored,
+                      llvm::ArrayRef<NamedSource> sources);
+
+/// Checks that the pieces' numbers of elements add up to the tensor's.
+llvm::Error checkComplete(const WholeTensor &tensor);
+
+/// Puts the ranks' blocks together, padding dropped. Error: an element that
+/// comes from two pieces, or none.
+llvm::Error assemble(const WholeTensor &tensor, const Mesh &mesh,
+                     std::vector<float> &out);
+
+/// Which file a parameter or state is saved in.
+Holding holdingOf(const plan::Parameter &parameter);
+
+/// The tensors of one of a checkpoint's files.
+llvm::Expected<std::vector<WholeTensor>> tensorsOf(Executor &executor,
+                                                   Holding holding);
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
