@@ -206,6 +206,7 @@ void RankProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
   }
 }
 
+void RankProgram::run() { runRange<false>(0, code.size(), 0); }
 void RankProgram::runTraced() { runRange<true>(0, code.size(), 0); }
 
 } // namespace colrow::runtime

@@ -27,7 +27,7 @@ public:
   create(const plan::Plan &plan, const Regions &regions,
          const KernelObject &kernels, Transport &transport, unsigned rank);
 
-  void run() { runRange(0, code.size(), 0); }
+  void run();
   /// The same, recording events.
   void runTraced();
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Options, their help, and what must go together.
+
+#include "Options.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace colrow::tprun {
+
+namespace {
+
+cl::SubCommand train("train", "Train a model with a compiled step");
+
+cl::OptionCategory start("Start (one of these)");
+cl::OptionCategory work("Training");
+cl::OptionCategory keep("Writing: checkpoints");
+cl::OptionCategory look("Writing: what was done");
+
+cl::opt<std::string> plan(cl::Positional, cl::desc("<step.plan>"), cl::init(""),
+                          cl::sub(train));
+
+cl::opt<std::string>
+    weights("weights", cl::value_desc("DIR"), cl::cat(start), cl::sub(train),
+            cl::desc("Start from the weights of a Hugging Face folder"));
+cl::opt<unsigned long long>
+    seed("seed", cl::value_desc("N"), cl::cat(start), cl::sub(train),
+         cl::desc("Start from random weights; equal for every mesh. Beside "
+                  "--weights it seeds dropout only (default 0)"));
+cl::opt<std::string> resume(
+    "resume", cl::value_desc("DIR"), cl::cat(start), cl::sub(train),
+    cl::desc("Go on from the checkpoint that --save left: weights, optimizer "
+             "state, step, place in the data and seed"));
+
+cl::opt<std::string> data(
+    "data", cl::value_desc("FILE"), cl::cat(work), cl::sub(train),
+    cl::desc("Tokens: .safetensors with input_ids and labels [steps, batch, "
+             "seq]; .bin with flat integers; any other file as bytes"));
+cl::opt<std::string>
+    dataType("data-dtype", cl::value_desc("u16|u32"), cl::cat(work),
+             cl::sub(train),
+             cl::desc("Integers of a .bin file (default: u16, or u32 for a "
+                      "vocabulary above 65536)"));
+cl::opt<std::string>
+    steps("steps", cl::value_desc("K"), cl::cat(work), cl::sub(train),
+          cl::desc("Steps in all, those before a --resume included. 0 with "
+                   "--save writes the initial weights"));
+cl::opt<std::string> learningRate("lr", cl::value_desc("X"), cl::init("0.001"),
+                                  cl::cat(work), cl::sub(train),
+                                  cl::desc("Learning rate (default 0.001)"));
+cl::opt<std::string>
+    ranks("n", cl::value_desc("RANKS"), cl::cat(work), cl::sub(train),
+          cl::desc("Ranks, a thread each; must be the plan's"));
+
+cl::opt<std::string>
+    save("save", cl::value_desc("DIR"), cl::cat(keep), cl::sub(train),
+         cl::desc("Save weights (model.safetensors, for Hugging Face too) and "
+                  "optimizer state when training ends"));
+cl::opt<std::string> saveEvery("save-every", cl::value_desc("K"), cl::cat(keep),
+                               cl::sub(train),
+                               cl::desc("Save after every K steps as well"));
+
+cl::opt<std::string>
+    report("report", cl::value_desc("FILE"), cl::cat(look), cl::sub(train),
+           cl::desc("Losses, norms, times, memory and collectives as JSON"));
+cl::opt<std::string>
+    trace("trace", cl::value_desc("FILE"), cl::cat(look), cl::sub(train),
+          cl::desc("Timeline of every instruction, a track a rank, for "
+                   "ui.perfetto.dev"));
+cl::opt<std::string> dumpOutputs(
+    "dump-outputs", cl::value_desc("FILE"), cl::cat(look), cl::sub(train),
+    cl::desc("Gradients and logits of the first step as .safetensors; the "
+             "plan must be compiled with --outputs gradients,logits"));
+
+cl::extrahelp examples(R"(
+EXAMPLES:
+
+  tp-compile gpt2/ --mesh tp=2 --batch 4 --seq 128 -o step.plan
+  tp-run train step.plan --weights gpt2/ --data corpus.bin --steps 100 --lr 3e-4
+        fine-tunes gpt2/ on two ranks
+
+  tp-run train step.plan --seed 1 --data book.txt --steps 1000 --save out/ --save-every 100
+  tp-run train step.plan --resume out/ --data book.txt --steps 2000 --save out/
+        trains from random weights, then goes on to step 2000
+
+  tp-run train step.plan --seed 1 --steps 0 --save out/
+        writes the initial weights only
+
+Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
+)");
+
+bool complain(const Twine &text) {
+  errs() << "tp-run: error: " << text << "\n";
+  return false;
+}
+
+/// Numbers are parsed here, not by the parser, whose errors have another form.
+template <typename T>
+bool parseWhole(const cl::opt<std::string> &option, T atLeast, T &out) {
+  if (!option.getNumOccurrences())
+    return true;
+  if (!StringRef(option).getAsInteger(10, out) && out >= atLeast)
+    return true;
+  return complain("--" + option.ArgStr + " takes a whole number from " +
+                  Twine(atLeast) + " on, not '" + option + "'");
+}
+
+bool checkStart() {
+  if (plan.empty())
+    return complain("no plan given: tp-run train step.plan ...");
+  if (!weights.empty() && !resume.empty())
+    return complain("--weights and --resume exclude each other");
+  if (weights.empty() && resume.empty() && !seed.getNumOccurrences())
+    return complain("where does training start? Give --weights DIR, --seed N "
+                    "or --resume DIR");
+  return true;
+}
+
+bool parseNumbers(Options &options) {
+  uint64_t seedValue = 0;
+  if (!parseWhole<int64_t>(steps, 0, options.steps) ||
+      !parseWhole<uint64_t>(seed, 0, seedValue) ||
+      !parseWhole<int64_t>(saveEvery, 1, options.saveEvery) ||
+      !parseWhole<unsigned>(ranks, 1, options.ranks))
+    return false;
+  if (seed.getNumOccurrences())
+    options.seed = seedValue;
+  if (StringRef(learningRate).getAsDouble(options.learningRate) ||
+      !std::isfinite(options.learningRate) || options.learningRate < 0)
+    return complain("--lr takes a finite number from 0 on, not '" +
+                    learningRate + "'");
+  return true;
+}
+
+bool checkWork() {
+  if (!steps.getNumOccurrences())
+    return complain("give the number of steps: --steps K");
+  if (dataType.getNumOccurrences() && dataType != "u16" && dataType != "u32")
+    return complain("--data-dtype is u16 or u32, not '" + dataType + "'");
+  if (saveEvery.getNumOccurrences() && save.empty())
+    return complain("--save-every needs --save DIR");
+  return true;
+}
+
+/// The parser's complaint as one line of this tool.
+std::string firstLine(StringRef text) {
+  text.consume_front("tp-run: ");
+  StringRef line = text.ltrim().split('\n').first;
+  return line.split("  Try: ").first.rtrim(" .").str();
+}
+
+} // namespace
+
+std::optional<Options> parseOptions(int argc, char **argv) {
+  cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
+  cl::HideUnrelatedOptions({&start, &work, &keep, &look});
+  cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
+  std::string complaint;
+  raw_string_ostream errors(complaint);
+  const char *overview =
+      "tp-run runs a training step that tp-compile made (tp-run train --help "
+      "lists the options)\n";
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors)) {
+    complain(firstLine(complaint) + " (see tp-run train --help)");
+    return std::nullopt;
+  }
+  if (!train) {
+    complain("say what to do: tp-run train step.plan ... (see tp-run --help)");
+    return std::nullopt;
+  }
+  Options options;
+  if (!checkStart() || !checkWork() || !parseNumbers(options))
+    return std::nullopt;
+  options.plan = plan;
+  options.weights = weights;
+  options.resume = resume;
+  options.data = data;
+  if (!dataType.empty())
+    options.dataType =
+        dataType == "u32" ? runtime::TokenType::u32 : runtime::TokenType::u16;
+  options.save = save;
+  options.report = report;
+  options.trace = trace;
+  options.dumpOutputs = dumpOutputs;
+  return options;
+}
+
+} // namespace colrow::tprun

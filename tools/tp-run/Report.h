@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What --report writes.
+
+#ifndef COLROW_TOOLS_TPRUN_REPORT_H
+#define COLROW_TOOLS_TPRUN_REPORT_H
+
+#include "colrow/runtime/PlanSchema.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace colrow::tprun {
+
+/// One step as it was run.
+struct StepRecord {
+  int64_t step; // from 1
+  float loss, gradNorm;
+  double seconds, tokensPerSecond;
+};
+
+/// Writes JSON: steps; memory, bytes a rank as the compiler planned; the
+/// process' peak_rss_bytes; collectives a step, `bytes` being what a rank sends
+/// by the ring algorithms. A number that is not finite is null.
+llvm::Error writeReport(llvm::StringRef path, const plan::Plan &plan,
+                        llvm::ArrayRef<StepRecord> steps);
+
+} // namespace colrow::tprun
+
+#endif // COLROW_TOOLS_TPRUN_REPORT_H

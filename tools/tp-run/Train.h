@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The training loop.
+
+#ifndef COLROW_TOOLS_TPRUN_TRAIN_H
+#define COLROW_TOOLS_TPRUN_TRAIN_H
+
+#include "Options.h"
+#include "llvm/Support/Error.h"
+
+namespace colrow::tprun {
+
+/// Loads the plan, trains, saves and reports as asked.
+llvm::Error train(const Options &options);
+
+} // namespace colrow::tprun
+
+#endif // COLROW_TOOLS_TPRUN_TRAIN_H

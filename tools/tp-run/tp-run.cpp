@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-run: executes compiled plans. Exit status 0 done, 1 failed, 2 usage.
+
+#include "Options.h"
+#include "Train.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdio>
+#include <new>
+#include <unistd.h>
+
+/// Called when memory is full; must not allocate.
+static void outOfMemory() {
+  static const char text[] = "tp-run: error: out of memory\n";
+  (void)!::write(STDERR_FILENO, text, sizeof(text) - 1);
+  ::_exit(1);
+}
+
+int main(int argc, char **argv) {
+  std::set_new_handler(outOfMemory);
+  auto options = colrow::tprun::parseOptions(argc, argv);
+  if (!options)
+    return 2;
+  llvm::Error error = colrow::tprun::train(*options);
+  if (!error)
+    return 0;
+  llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {
+    llvm::errs() << "tp-run: error: " << info.message() << "\n";
+  });
+  return 1;
+}
