@@ -66,7 +66,7 @@ public:
 
   /// False if there are more than \p maxTable targets.
   bool build(uint64_t maxTable);
-  void findDominance();
+  void findRivals();
 
   KeySet &&takeTargets() { return std::move(targets); }
   Transition &&takeTransition() { return std::move(transition); }
@@ -169,21 +169,15 @@ bool TransitionBuilder::build(uint64_t maxTable) {
   return true;
 }
 
-/// Lists pairs of entries that differ only in one value's wanted set, where one
-/// set contains the other.
-void TransitionBuilder::findDominance() {
+/// Groups the entries that are equal but for one position.
+void TransitionBuilder::findRivals() {
   Key key;
-  for (uint32_t entry = 0; entry < targets.size(); ++entry) {
-    key.assign(targets[entry].begin(), targets[entry].end());
-    for (Slot &slot : key) {
-      const Slot original = slot;
-      for (unsigned rest = wantedOf(original); rest != 0;) {
-        rest = (rest - 1) & wantedOf(original);
-        slot = makeSlot(producedOf(original), rest);
-        if (std::optional<uint32_t> better = targets.find(key))
-          transition.dominance.push_back({*better, entry});
-      }
-      slot = original;
+  for (unsigned position = 0; position < targets.width; ++position) {
+    KeySet groups(targets.width);
+    for (uint32_t entry = 0; entry < targets.size(); ++entry) {
+      key.assign(targets[entry].begin(), targets[entry].end());
+      key[position] = 0;
+      transition.rivals.push_back(groups.insert(key));
     }
   }
 }
@@ -230,7 +224,7 @@ const Transition *Transitions::get(unsigned from, const Step &step) {
   TransitionBuilder builder(sets[from], step, tables);
   if (!builder.build(maxTable))
     return nullptr;
-  builder.findDominance();
+  builder.findRivals();
   ++numComputed;
   Transition transition = builder.takeTransition();
   transition.target = intern(builder.takeTargets());

@@ -92,10 +92,10 @@ struct Transition {
   /// By increasing `from`. Of the choices that lead from one entry to the same
   /// entry only the best is kept, the first of equals.
   std::vector<Edge> edges;
-  /// (a, b): whatever follows, a pays no more than b from here on, since b
-  /// differs only by more wanted states of one value. So b is superfluous
-  /// where a has cost less.
-  std::vector<std::pair<uint32_t, uint32_t>> dominance;
+  /// For each position and entry, at [position * entries + entry], a number
+  /// below the number of entries; equal for entries that differ at most at that
+  /// position.
+  std::vector<uint32_t> rivals;
 };
 
 /// All frontier sets and transitions that were met, each once.

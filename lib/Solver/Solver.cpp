@@ -6,6 +6,7 @@
 
 #include "Frontier.h"
 #include "Names.h"
+#include "Pruning.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -31,7 +32,7 @@ class Elimination {
 public:
   Elimination(const Problem &problem, const Options &options)
       : problem(problem), options(options), tables(problem),
-        transitions(tables, options.maxTable) {}
+        transitions(tables, options.maxTable), pruning(tables) {}
 
   llvm::Expected<Solution> run();
 
@@ -44,7 +45,7 @@ private:
              std::vector<Back> &back) const;
   std::vector<uint32_t> survivors(const Transition &transition,
                                   const std::vector<Cost> &cost,
-                                  const std::vector<Back> &back) const;
+                                  const std::vector<Back> &back);
   void keep(llvm::ArrayRef<uint32_t> order, unsigned target,
             const std::vector<Cost> &cost, const std::vector<Back> &back);
   Solution traceBack() const;
@@ -53,6 +54,7 @@ private:
   const Options &options;
   DistinctTables tables;
   Transitions transitions;
+  Pruning pruning;
   /// Nodes in order of elimination, and for each the ways to its entries.
   std::vector<unsigned> order;
   std::vector<std::vector<Back>> history;
@@ -152,14 +154,15 @@ void Elimination::relax(const Transition &transition, std::vector<Cost> &cost,
 }
 
 /// The targets that are worth keeping, in lexicographic order of their choices.
-std::vector<uint32_t>
-Elimination::survivors(const Transition &transition,
-                       const std::vector<Cost> &cost,
-                       const std::vector<Back> &back) const {
-  std::vector<bool> dropped(cost.size(), false);
-  for (auto [better, worse] : transition.dominance)
-    if (cost[better] < cost[worse])
-      dropped[worse] = true;
+std::vector<uint32_t> Elimination::survivors(const Transition &transition,
+                                             const std::vector<Cost> &cost,
+                                             const std::vector<Back> &back) {
+  llvm::SmallVector<unsigned> conversions;
+  for (unsigned value : live)
+    conversions.push_back(tables.conversionId(problem.valueConversion[value]));
+  std::vector<bool> dropped =
+      pruning.superfluous(transitions.keys(transition.target),
+                          transition.rivals, conversions, cost);
   std::vector<uint32_t> order;
   for (uint32_t entry = 0; entry < cost.size(); ++entry)
     if (!dropped[entry] && !cost[entry].isInfinite())
@@ -208,6 +211,7 @@ llvm::Error Elimination::eliminate(unsigned index) {
   std::vector<Cost> cost;
   std::vector<Back> back;
   relax(*transition, cost, back);
+  moveLive(problem.nodes[index], step);
   std::vector<uint32_t> order = survivors(*transition, cost, back);
   if (order.empty())
     return errorAt(options, index,
@@ -218,7 +222,6 @@ llvm::Error Elimination::eliminate(unsigned index) {
                                  tables.choices(step.choiceTable).size()));
   largestTable = std::max<uint64_t>(largestTable, cost.size());
   keep(order, transition->target, cost, back);
-  moveLive(problem.nodes[index], step);
   return llvm::Error::success();
 }
 

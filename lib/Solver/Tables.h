@@ -20,6 +20,7 @@ public:
   unsigned conversionId(unsigned index) const { return conversionIds[index]; }
 
   llvm::ArrayRef<Choice> choices(unsigned id) const { return *distinct[id]; }
+  unsigned numConversions() const { return trees.size(); }
   const ConversionTrees &conversions(unsigned id) const { return trees[id]; }
 
 private:

@@ -69,6 +69,9 @@ public:
   llvm::SmallVector<Conversion, 4> edges(unsigned produced,
                                          StateSet wanted) const;
 
+  /// The number of wanted sets, those that include the produced state counted.
+  unsigned numWantedSets() const { return numSets; }
+
 private:
   void growFrom(const ConversionTable &table, unsigned root);
   void coverSubsets(unsigned root);

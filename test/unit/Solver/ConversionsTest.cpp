@@ -79,8 +79,8 @@ void checkEdges(const ConversionTable &table, const ConversionTrees &trees,
 
 TEST(Conversions, TreesAreTheCheapest) {
   std::mt19937 random(1);
-  for (unsigned round = 0; round < 40; ++round) {
-    ConversionTable table = randomTable(random, 1 + round % 5);
+  for (unsigned round = 0; round < 24; ++round) {
+    ConversionTable table = randomTable(random, round < 22 ? 1 + round % 4 : 5);
     ConversionTrees trees(table);
     for (unsigned produced = 0; produced < table.numStates; ++produced) {
       for (unsigned wanted = 0; wanted < 1u << table.numStates; ++wanted) {
