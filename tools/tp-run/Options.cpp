@@ -26,7 +26,7 @@ cl::opt<std::string> plan(cl::Positional, cl::desc("<step.plan>"), cl::init(""),
 cl::opt<std::string>
     weights("weights", cl::value_desc("DIR"), cl::cat(start), cl::sub(train),
             cl::desc("Start from the weights of a Hugging Face folder"));
-cl::opt<unsigned long long>
+cl::opt<std::string>
     seed("seed", cl::value_desc("N"), cl::cat(start), cl::sub(train),
          cl::desc("Start from random weights; equal for every mesh. Beside "
                   "--weights it seeds dropout only (default 0)"));
@@ -104,8 +104,9 @@ bool parseWhole(const cl::opt<std::string> &option, T atLeast, T &out) {
     return true;
   if (!StringRef(option).getAsInteger(10, out) && out >= atLeast)
     return true;
-  return complain("--" + option.ArgStr + " takes a whole number from " +
-                  Twine(atLeast) + " on, not '" + option + "'");
+  return complain((option.ArgStr.size() == 1 ? "-" : "--") + option.ArgStr +
+                  " takes a whole number from " + Twine(atLeast) +
+                  " on, not '" + option + "'");
 }
 
 bool checkStart() {
@@ -145,6 +146,21 @@ bool checkWork() {
   return true;
 }
 
+/// An option at the end without its value, which the parser would report in
+/// another form.
+bool checkLastValue(int argc, char **argv) {
+  StringRef last = argv[argc - 1];
+  StringRef name = last.ltrim('-');
+  if (argc < 2 || name.size() == last.size() || name.contains('='))
+    return true;
+  auto &options = cl::getRegisteredOptions(train);
+  auto found = options.find(name);
+  if (found == options.end() ||
+      found->second->getValueExpectedFlag() != cl::ValueRequired)
+    return true;
+  return complain(last + " needs a value");
+}
+
 /// The parser's complaint as one line of this tool.
 std::string firstLine(StringRef text) {
   text.consume_front("tp-run: ");
@@ -158,6 +174,8 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
   cl::HideUnrelatedOptions({&start, &work, &keep, &look});
   cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
+  if (!checkLastValue(argc, argv))
+    return std::nullopt;
   std::string complaint;
   raw_string_ostream errors(complaint);
   const char *overview =
