@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""lit: .mlir and .test files run their RUN lines; test/runs holds tests written in Python."""
+import os
+
+import lit.formats
+
+config.name = "Colrow"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["unit", "harness", "topologies", "CMakeLists.txt"]
+config.test_source_root = os.path.join(config.colrow_source, "test")
+config.test_exec_root = os.path.join(config.colrow_build, "test")
+
+tools = os.path.join(config.colrow_build, "bin")
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
+config.environment["PYTHONPATH"] = os.path.join(config.test_source_root, "harness")
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["COLROW_BIN"] = tools
+# Machines that need another BLAS kernel, or sanitizer options, say so in the environment.
+for name, value in os.environ.items():
+    if name.startswith(("OPENBLAS_", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")):
+        config.environment[name] = value
+if config.sanitize:
+    config.available_features.add("sanitize")
+    config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+
+config.substitutions += [
+    ("%python", config.python),
+    ("%cases", os.path.join(config.test_source_root, "cases")),
+    ("%topologies", os.path.join(config.test_source_root, "topologies")),
+    ("%test_source", config.test_source_root),
+]
