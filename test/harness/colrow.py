@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the tests written in Python share: Safetensors in and out, small model folders, and running
+the tools with every exit code and message checked. Needs numpy only."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+# Safetensors' names of element types. BF16 has no numpy type: it is read as uint16 and widened.
+_TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uint16,
+          "I64": np.int64, "I32": np.int32, "I16": np.int16, "I8": np.int8, "U8": np.uint8,
+          "BOOL": np.bool_}
+
+
+def load_safetensors(path):
+    """{name: array} of a Safetensors file: 8 bytes of header size, JSON header, then the data."""
+    data = pathlib.Path(path).read_bytes()
+    end = 8 + int.from_bytes(data[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(data[8:end]).items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        array = np.frombuffer(data[end + first:end + last], _TYPES[entry["dtype"]])
+        if entry["dtype"] == "BF16":
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        tensors[name] = array.reshape(entry["shape"])
+    return tensors
+
+
+def save_safetensors(path, tensors):
+    """The inverse, for arrays of the types above but BF16."""
+    names = {np.dtype(t): n for n, t in _TYPES.items() if n != "BF16"}
+    header, blobs, offset = {"__metadata__": {"format": "pt"}}, [], 0
+    for name, array in tensors.items():
+        blob = np.ascontiguousarray(array).tobytes()
+        header[name] = {"dtype": names[array.dtype], "shape": list(array.shape),
+                        "data_offsets": [offset, offset + len(blob)]}
+        offset += len(blob)
+        blobs.append(blob)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    pathlib.Path(path).write_bytes(len(text).to_bytes(8, "little") + text + b"".join(blobs))
+
+
+def tool(name):
+    """Path of one of Colrow's tools: in $COLROW_BIN (set by lit), else on PATH."""
+    folder = os.environ.get("COLROW_BIN")
+    path = os.path.join(folder, name) if folder else shutil.which(name)
+    if not path or not os.path.exists(path):
+        sys.exit(f"{name} not found; build it and set COLROW_BIN to the folder that holds it")
+    return path
+
+
+def run(name, *arguments, timeout=600, limit=None, env=None):
+    """Runs a tool to its end, whatever its exit code. `limit`: largest file in 512-byte blocks."""
+    command = [tool(name), *map(str, arguments)]
+    if limit is not None:
+        command = ["bash", "-c", f'ulimit -f {limit}; exec "$@"', "bash", *command]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout,
+                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
+
+
+def shell(arguments):
+    return " ".join(str(a) for a in arguments)
+
+
+def succeed(name, *arguments, **options):
+    """Runs a tool that must succeed; ends the test with its output if it does not."""
+    done = run(name, *arguments, **options)
+    if done.returncode:
+        sys.exit(f"{name} {shell(arguments)}\nended with exit code {done.returncode}:\n"
+                 f"{done.stdout[-4000:]}{done.stderr[-4000:]}")
+    return done
+
+
+def refuse(name, *arguments, says=(), leaves=(), **options):
+    """Runs a tool on bad input: it must end with exit code 1 and exactly one line on stderr that
+    holds every string of `says`, and leave no path of `leaves` behind (nor a part of it)."""
+    done = run(name, *arguments, **options)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    problems = []
+    if done.returncode != 1:
+        problems.append(f"exit code {done.returncode}, wanted 1")
+    if len(lines) != 1:
+        problems.append(f"{len(lines)} lines on stderr, wanted 1")
+    for word in says:
+        if str(word).lower() not in done.stderr.lower():
+            problems.append(f"the message does not say {word!r}")
+    for path in map(pathlib.Path, leaves):
+        left = sorted(p.name for p in path.parent.glob(path.name + "*")) \
+            if path.parent.is_dir() else []
+        if left:
+            problems.append(f"left behind: {', '.join(left)}")
+    if problems:
+        sys.exit(f"{name} {shell(arguments)}\n" + "\n".join(f"  {p}" for p in problems)
+                 + f"\nstderr was:\n{done.stderr[-4000:]}")
+    print(f"refused as wanted: {lines[0]}")
+    return lines[0]
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(f"FAILED: {message}")
+
+
+def workspace(path):
+    """An empty folder for one test's files."""
+    path = pathlib.Path(path).resolve()
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def gpt2_config(folder, **changes):
+    """A small GPT-2 folder of config.json alone; `changes` replace or (None) keep fields."""
+    config = dict(model_type="gpt2", architectures=["GPT2LMHeadModel"], vocab_size=64, n_positions=32,
+                  n_embd=32, n_layer=2, n_head=4, n_inner=None, activation_function="gelu_new",
+                  layer_norm_epsilon=1e-5, initializer_range=0.02, tie_word_embeddings=True,
+                  attn_pdrop=0.0, embd_pdrop=0.0, resid_pdrop=0.0, scale_attn_weights=True,
+                  scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False,
+                  add_cross_attention=False)
+    config.update(changes)
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=1))
+    return folder
+
+
+def llama_config(folder, **changes):
+    config = dict(model_type="llama", architectures=["LlamaForCausalLM"], vocab_size=64,
+                  hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+                  num_key_value_heads=4, max_position_embeddings=32, hidden_act="silu",
+                  rms_norm_eps=1e-6, initializer_range=0.02, tie_word_embeddings=False,
+                  attention_bias=False, mlp_bias=False, attention_dropout=0.0,
+                  rope_theta=10000.0, rope_scaling=None)
+    config.update(changes)
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=1))
+    return folder
+
+
+def random_tokens(path, count, vocabulary, seed=0):
+    """A flat uint16 token file."""
+    tokens = np.random.default_rng(seed).integers(0, vocabulary, count, dtype=np.uint16)
+    pathlib.Path(path).write_bytes(tokens.tobytes())
+    return pathlib.Path(path)
+
+
+def compile_plan(model, plan, tp, batch, seq, *more):
+    succeed("tp-compile", model, "--mesh", f"tp={tp}", "--batch", batch, "--seq", seq, *more,
+            "-o", plan)
+    check(pathlib.Path(plan).is_file(), f"tp-compile wrote no {plan}")
+    return plan
+
+
+def train(plan, *more, report=None, **options):
+    """Trains and returns report.json as a dictionary."""
+    report = pathlib.Path(report or f"{plan}.report.json")
+    report.unlink(missing_ok=True)
+    succeed("tp-run", "train", plan, *more, "--report", report, **options)
+    return json.loads(report.read_text())
+
+
+def losses(report):
+    return [step["loss"] for step in report["steps"]]
+
+
+def relative(found, wanted):
+    """Largest relative difference of two lists of equal length."""
+    check(len(found) == len(wanted), f"{len(found)} values, wanted {len(wanted)}")
+    return max((abs(a - b) / max(abs(b), 1e-30) if a != b else 0.0
+                for a, b in zip(found, wanted)), default=0.0)
