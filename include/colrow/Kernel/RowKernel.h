@@ -267,9 +267,9 @@ private:
   Expr append(Node node);
   Expr unary(NodeKind kind, Expr x);
   Expr binary(NodeKind kind, Expr a, Expr b);
-  Expr ternaryPhilox(NodeKind kind, Expr seed, uint32_t stream, Expr step,
-                     Expr index);
+
   RowKernel kernel;
+  std::string firstError;
 };
 
 Expr operator+(Expr a, Expr b);

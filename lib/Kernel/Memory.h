@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loads and stores of scalars and of vectors along a column stride.
+
+#ifndef COLROW_LIB_KERNEL_MEMORY_H
+#define COLROW_LIB_KERNEL_MEMORY_H
+
+#include "ValueBuilder.h"
+
+namespace colrow::kernel {
+
+/// Where a load or store goes: `pointer` is the first element's address, lanes
+/// are `stride` elements apart (0 lanes: one scalar). Elements whose `mask` bit
+/// is false (i1 for a scalar; null: none) are not touched and load as 0.
+struct Place {
+  explicit Place(mlir::Value pointer, int64_t stride = 1, unsigned lanes = 0,
+                 mlir::Value mask = {})
+      : pointer(pointer), stride(stride), lanes(lanes), mask(mask) {}
+
+  mlir::Value pointer;
+  int64_t stride;
+  unsigned lanes;
+  mlir::Value mask;
+};
+
+/// Emits memory ops. Only the alignment of an element is assumed, unless a
+/// store is non-temporal, which needs whole 64-byte lines.
+class Memory {
+public:
+  Memory(mlir::ImplicitLocOpBuilder &b, ValueBuilder &values)
+      : b(b), values(values) {}
+
+  mlir::Type pointerType();
+  mlir::Value i64(int64_t value);
+  /// `pointer` advanced by `count` elements.
+  mlir::Value advance(mlir::Value pointer, Type type, mlir::Value count);
+  mlir::Value advance(mlir::Value pointer, Type type, int64_t count);
+  /// The k-th pointer or integer of a call's list.
+  mlir::Value listedPointer(mlir::Value list, unsigned k);
+  mlir::Value listedInteger(mlir::Value list, unsigned k);
+  /// Stack memory for `count` elements, 64-byte aligned.
+  mlir::Value reserve(mlir::Type element, int64_t count);
+
+  mlir::Value load(Type type, const Place &place);
+  void store(mlir::Value value, Type type, const Place &place,
+             bool nontemporal = false);
+  /// Orders non-temporal stores before whatever follows the kernel.
+  void fence();
+
+private:
+  bool isContiguous(const Place &place) const { return place.stride == 1; }
+  mlir::Value allLanes(unsigned lanes);
+  mlir::Value lanePointers(Type type, const Place &place);
+
+  mlir::ImplicitLocOpBuilder &b;
+  ValueBuilder &values;
+};
+
+} // namespace colrow::kernel
+
+#endif // COLROW_LIB_KERNEL_MEMORY_H
