@@ -7,6 +7,8 @@
 
 #include "colrow/Kernel/Compile.h"
 #include "gtest/gtest.h"
+#include <algorithm>
+#include <numeric>
 #include <random>
 #include <vector>
 
