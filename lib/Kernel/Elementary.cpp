@@ -6,6 +6,7 @@
 
 #include "ValueBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -99,6 +100,27 @@ Value ValueBuilder::erf(Value x) {
   return select(less(a, f(0.925f, x)), small, large);
 }
 
+/// The low and the high words of x * factor, unsigned. In vectors, machines
+/// multiply every other word to 64 bits, so even and odd lanes go apart: no
+/// lane moves to another one's place.
+std::pair<Value, Value> ValueBuilder::multiplyWide(Value x, uint32_t factor) {
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type) {
+    auto both = arith::MulUIExtendedOp::create(b, x, i(int32_t(factor), x));
+    return {both.getLow(), both.getHigh()};
+  }
+  auto pairs = VectorType::get(type.getNumElements() / 2, b.getI64Type());
+  Value xs = vector::BitCastOp::create(b, pairs, x);
+  Value m = i(factor, xs), half = i(32, xs), lowHalf = i(0xffffffff, xs);
+  Value even = mul(arith::AndIOp::create(b, xs, lowHalf), m);
+  Value odd = mul(arith::ShRUIOp::create(b, xs, half), m);
+  Value high = arith::OrIOp::create(
+      b, arith::ShRUIOp::create(b, even, half),
+      arith::AndIOp::create(b, odd, i(int64_t(0xffffffff00000000), xs)));
+  return {mul(x, i(int32_t(factor), x)),
+          vector::BitCastOp::create(b, type, high)};
+}
+
 /// Philox4x32-10, word 0: see RowKernelBuilder::philox.
 Value ValueBuilder::philox(Value seed, uint32_t stream, Value step,
                            Value index) {
@@ -114,15 +136,15 @@ Value ValueBuilder::philox(Value seed, uint32_t stream, Value step,
       key0 = add(key0, i(int32_t(0x9E3779B9), key0));
       key1 = add(key1, i(int32_t(0xBB67AE85), key1));
     }
-    auto p0 = arith::MulUIExtendedOp::create(b, c0, i(int32_t(0xD2511F53), c0));
-    auto p1 = arith::MulUIExtendedOp::create(b, c2, i(int32_t(0xCD9E8D57), c2));
+    auto [low0, high0] = multiplyWide(c0, 0xD2511F53);
+    auto [low1, high1] = multiplyWide(c2, 0xCD9E8D57);
     auto exclusiveOr = [&](Value x, Value y, Value z) -> Value {
       return arith::XOrIOp::create(b, arith::XOrIOp::create(b, x, y), z);
     };
-    c0 = exclusiveOr(p1.getHigh(), c1, key0);
-    c2 = exclusiveOr(p0.getHigh(), c3, key1);
-    c1 = p1.getLow();
-    c3 = p0.getLow();
+    c0 = exclusiveOr(high1, c1, key0);
+    c2 = exclusiveOr(high0, c3, key1);
+    c1 = low1;
+    c3 = low0;
   }
   return c0;
 }

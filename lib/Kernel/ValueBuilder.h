@@ -56,6 +56,7 @@ private:
   V log(V x);
   V tanh(V x);
   V erf(V x);
+  std::pair<V, V> multiplyWide(V x, uint32_t factor);
   V philox(V seed, uint32_t stream, V step, V index);
   V uniform(V word);
 
