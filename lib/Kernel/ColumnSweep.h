@@ -32,11 +32,11 @@ public:
               Memory &memory, unsigned width, unsigned unroll)
       : b(b), values(values), memory(memory), width(width), unroll(unroll) {}
 
-  /// Whether one chunk holds `count` columns.
-  bool isOneChunk(int64_t count) const { return count <= lanes(); }
+  /// Whether one chunk without a loop holds `count` columns.
+  bool isOneChunk(int64_t count) const { return count <= 4 * width; }
   unsigned lanes() const { return width * unroll; }
 
-  /// A chunk of `count` <= lanes() columns from `col` on.
+  /// A chunk of `count` columns, at most 4 registers, from `col` on.
   Chunk chunk(mlir::Value col, int64_t count);
 
   /// Emits `body` for chunks that cover `count` columns from `begin` on. It

@@ -24,13 +24,13 @@ constexpr int64_t maxKeptBytes = 256 * 1024;
 /// Columns over which a total is summed in float.
 constexpr int64_t totalBlock = 4096;
 
-/// Registers a vector spans: fewer where a value needs many temporaries.
+/// Registers a vector spans: two keep a memory-bound loop busy; Philox is one
+/// long chain of operations, so more of them must overlap.
 unsigned chooseUnroll(const RowKernel &kernel) {
-  for (const Node &node : kernel.nodes)
-    if (node.byCol && (isPhilox(node.kind) || node.kind == NodeKind::Erf ||
-                       node.kind == NodeKind::Tanh))
-      return 2;
-  return 4;
+  bool random = any_of(kernel.nodes, [](const Node &node) {
+    return node.byCol && isPhilox(node.kind);
+  });
+  return random ? 4 : 2;
 }
 
 class Emitter {
