@@ -20,10 +20,12 @@ std::vector<float> randomFloats(size_t count, float low, float high,
   return result;
 }
 
-Compiled::Compiled(RowKernelBuilder &builder) { load(builder.finish()); }
+Compiled::Compiled(RowKernelBuilder &builder) {
+  load(builder.finish(), hostTarget());
+}
 
-Compiled::Compiled(llvm::Expected<RowKernel> kernel) {
-  load(std::move(kernel));
+Compiled::Compiled(llvm::Expected<RowKernel> kernel, const Target &target) {
+  load(std::move(kernel), target);
 }
 
 Compiled::~Compiled() {
@@ -31,10 +33,10 @@ Compiled::~Compiled() {
     dlclose(library);
 }
 
-void Compiled::load(llvm::Expected<RowKernel> kernel) {
+void Compiled::load(llvm::Expected<RowKernel> kernel, const Target &target) {
   if (!kernel)
     FAIL() << llvm::toString(kernel.takeError());
-  auto object = compileSharedObject({{"kernel", *kernel}}, hostTarget());
+  auto object = compileSharedObject({{"kernel", *kernel}}, target);
   if (!object)
     FAIL() << llvm::toString(object.takeError());
   bytes = std::move(*object);

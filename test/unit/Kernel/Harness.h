@@ -53,7 +53,8 @@ class Compiled {
 public:
   /// Compiles for the host; a failure to build or compile fails the test.
   explicit Compiled(RowKernelBuilder &builder);
-  explicit Compiled(llvm::Expected<RowKernel> kernel);
+  explicit Compiled(llvm::Expected<RowKernel> kernel,
+                    const Target &target = hostTarget());
   Compiled(const Compiled &) = delete;
   ~Compiled();
 
@@ -64,7 +65,7 @@ public:
   llvm::ArrayRef<char> object() const { return bytes; }
 
 private:
-  void load(llvm::Expected<RowKernel> kernel);
+  void load(llvm::Expected<RowKernel> kernel, const Target &target);
 
   llvm::SmallVector<char, 0> bytes;
   void *library = nullptr;
@@ -78,6 +79,8 @@ private:
 
 #define EXPECT_CLOSE(found, wanted, ...)                                       \
   EXPECT_TRUE(isNear(found, wanted, __VA_ARGS__))
+#define ASSERT_CLOSE(found, wanted, ...)                                       \
+  ASSERT_TRUE(isNear(found, wanted, __VA_ARGS__))
 
 } // namespace colrow::kernel
 

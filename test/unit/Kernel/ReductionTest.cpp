@@ -187,4 +187,19 @@ TEST(Reduction, LoadRowOfOneElement) {
   EXPECT_EQ(count[0], 0);
 }
 
+/// Index and table alike for all rows: a scalar, and a row of columns.
+TEST(Reduction, LoadRowByScalarIndex) {
+  RowKernelBuilder b({3}, 70);
+  int scalars = b.scalarArg(Elem::F32);
+  int table = b.colArg(Elem::F32, Access::Read);
+  int y = b.denseArg(Elem::F32, Access::Write);
+  Expr index = b.intArg(0);
+  b.store(y, b.loadRow(table, index, 70) * b.loadRow(scalars, index, 1));
+  Compiled kernel(b);
+  Floats one({1, 2, 3}), in(randomFloats(210, 1, 2)), out(210, 0);
+  kernel.call({one.data(), in.data(), out.data()}, {2});
+  for (int i = 0; i < 210; ++i)
+    EXPECT_EQ(out[i], in[140 + i % 70] * 3);
+}
+
 } // namespace colrow::kernel
