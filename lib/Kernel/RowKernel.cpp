@@ -198,6 +198,20 @@ static Error verifyShape(const RowKernel &kernel) {
   return Error::success();
 }
 
+/// A sum starts from zero or from what is there, so there is one an argument.
+static Error verifySums(const RowKernel &kernel) {
+  SmallVector<bool> isSummed(kernel.args.size(), false);
+  for (const Node &node : kernel.nodes) {
+    if (node.kind != NodeKind::ColSum && node.kind != NodeKind::TotalSum)
+      continue;
+    if (isSummed[node.arg])
+      return kernelError("two sums go to arg" + Twine(node.arg) +
+                         "; give each its own argument");
+    isSummed[node.arg] = true;
+  }
+  return Error::success();
+}
+
 Error verify(const RowKernel &kernel) {
   if (Error error = verifyShape(kernel))
     return error;
@@ -213,7 +227,7 @@ Error verify(const RowKernel &kernel) {
       return kernelError("node " + Twine(index) + " (" + name(node.kind) +
                          ") has another type or class than its operands give");
   }
-  return Error::success();
+  return verifySums(kernel);
 }
 
 } // namespace colrow::kernel

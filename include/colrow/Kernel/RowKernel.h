@@ -192,7 +192,8 @@ public:
   Expr cast(Expr x, Type type);
 
   /// f32; neg and abs also i32 and i64. IEEE behaviour at infinities and NaN:
-  /// exp(-inf) = 0, log(0) = -inf, tanh and erf saturate at +-1.
+  /// exp(-inf) = 0, log(0) = -inf, tanh and erf saturate at +-1. exp gives 0
+  /// below 2^-125.
   Expr neg(Expr x);
   Expr exp(Expr x);
   Expr log(Expr x);
@@ -248,7 +249,8 @@ public:
   /// 0 the value must not differ by column and is stored once a row.
   void store(int arg, Expr value, int64_t colOffset = 0);
   /// arg[col] = sum of f32 `value` over all rows (+= for Accumulate). Row
-  /// strides must be 0, the column stride not.
+  /// strides must be 0, the column stride not. One sum an argument, here and in
+  /// totalSum.
   void colSum(int arg, Expr value);
   /// The one f32 at arg = sum of `value` over rows and columns (+= for
   /// Accumulate), in float over at most 4096 columns, then in double. A value

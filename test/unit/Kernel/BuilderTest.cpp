@@ -82,6 +82,12 @@ TEST(Builder, RefusesMisuse) {
             }),
             "row kernel: total_sum: the argument must be one element: all "
             "strides 0");
+  EXPECT_EQ(errorOf([](B &b) {
+              int sum = b.scalarArg(Elem::F32, Access::Write);
+              b.totalSum(sum, b.constF32(1));
+              b.totalSum(sum, b.constF32(2));
+            }),
+            "row kernel: two sums go to arg0; give each its own argument");
   EXPECT_EQ(errorOf([](B &b) { b.arg(Elem::F32, Access::Read, {1, 2}); }),
             "row kernel: arg0 has 2 row strides, wanted one for each of the 1 "
             "row dimensions");

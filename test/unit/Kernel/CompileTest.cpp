@@ -81,6 +81,8 @@ TEST(Compile, DumpsLoopsOverVectors) {
   EXPECT_NE(text.find("scf.for"), std::string::npos) << text;
 }
 
+TEST(Compile, NoKernelsMakeAnEmptyObject) { EXPECT_EQ(errorOf({}), ""); }
+
 TEST(Compile, RefusesBadSymbols) {
   EXPECT_EQ(errorOf({{"a b", copyKernel()}}),
             "row kernel: symbol 'a b' is no C identifier");
