@@ -4,10 +4,21 @@
 
 #include "colrow/TP/TP.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
+
+#define GET_ATTRDEF_CLASSES
+#include "colrow/TP/TPAttributes.cpp.inc"
+
+void TPDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "colrow/TP/TPAttributes.cpp.inc"
+      >();
+}
 
 //===----------------------------------------------------------------------===//
 // Mesh
@@ -294,12 +305,20 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   return get(parser.getContext(), kind, mean, std);
 }
 
+InitAttr InitAttr::get(MLIRContext *context, StringRef kind, double mean,
+                       double std) {
+  auto number = [&](double x) {
+    return FloatAttr::get(Float64Type::get(context), x);
+  };
+  return get(context, kind, number(mean), number(std));
+}
+
 void InitAttr::print(AsmPrinter &printer) const {
   printer << '<' << getKind();
   if (getKind() == "constant" || getKind() == "normal")
-    printer << ' ' << FloatAttr::get(Float64Type::get(getContext()), getMean()).getValue();
+    printer << ' ' << getMean().getValue();
   if (getKind() == "normal")
-    printer << ", " << FloatAttr::get(Float64Type::get(getContext()), getStd()).getValue();
+    printer << ", " << getStd().getValue();
   printer << '>';
 }
 

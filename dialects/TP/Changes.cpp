@@ -40,7 +40,7 @@ static SmallVector<unsigned> axesOf(const layout::DimLayout &dim,
   return axes;
 }
 
-LogicalResult detail::verifyChange(Operation *op) {
+LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
   auto change = cast<LayoutChangeOpInterface>(op);
   auto in = cast<RankedTensorType>(op->getOperand(0).getType());
   auto out = cast<RankedTensorType>(op->getResult(0).getType());
@@ -91,7 +91,7 @@ LogicalResult detail::verifyChange(Operation *op) {
   return success();
 }
 
-SmallVector<Value> detail::buildConjugate(Operation *op, OpBuilder &builder,
+SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op, OpBuilder &builder,
                                           ValueRange gradients) {
   auto change = cast<LayoutChangeOpInterface>(op);
   OperationState state(op->getLoc(), change.getConjugateName());

@@ -13,9 +13,6 @@ using namespace colrow::tp;
 #include "colrow/TP/TPDialect.cpp.inc"
 #include "colrow/TP/TPInterfaces.cpp.inc"
 
-#define GET_ATTRDEF_CLASSES
-#include "colrow/TP/TPAttributes.cpp.inc"
-
 #define GET_OP_CLASSES
 #include "colrow/TP/TPOps.cpp.inc"
 
@@ -64,10 +61,7 @@ struct TPAsmInterface : OpAsmDialectInterface {
 } // namespace
 
 void TPDialect::initialize() {
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "colrow/TP/TPAttributes.cpp.inc"
-      >();
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "colrow/TP/TPOps.cpp.inc"

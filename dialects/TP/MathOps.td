@@ -78,7 +78,7 @@ def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "* k, * h -> k h",
 //===----------------------------------------------------------------------===//
 
 def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
-    [Differentiable, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    [Differentiable, RowsOwnSpace, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "rows of a table by id";
   let description = [{
@@ -98,7 +98,7 @@ def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
   }];
 }
 
-def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [Rows],
+def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [RowsOwnSpace],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradient of tp.embedding in the table: rows added by id";
   let description = [{
@@ -333,16 +333,20 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
     ["getPaddingValue"]> {
   let summary = "rotate pairs (i, i + r/2) of each head by position";
   let description = [{
-    Angle of pair i at position s: s * frequencies[i]; the first
-    2 * size(frequencies) elements of d are rotated, the rest kept. cos and sin
+    Angle of pair i at position s: s * frequencies[i]. cos and sin
     are multiplied by `scale`. `inverse` turns the other way: the gradient.
     Shapes: [b, s, heads..., d].
+
+    **Constraints**
+    - C1: there are d/2 frequencies.
   }];
   let arguments = (ins TP_FloatTensor:$x, DenseF64ArrayAttr:$frequencies,
                        DefaultValuedAttr<F64Attr, "1.0">:$scale,
                        UnitAttr:$inverse);
   let results = (outs TP_FloatTensor:$y);
   let linear = "0";
+  let whole = "s d";
+  let hasVerifier = 1;
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -380,25 +384,24 @@ def TP_AttentionOp : TP_RuleOp<"attention",
 }
 
 def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
-    "b s m g d, b t m d, b t m d, b s m g d, b s m g, b s m g d -> b s m g d, b t m d, b t m d",
+    "b s m g d, b t m d, b t m d, b s m g, b s m g d -> b s m g d, b t m d, b t m d",
     [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
-                       TP_FloatTensor:$y, TP_FloatTensor:$lse,
-                       TP_FloatTensor:$dy, F64Attr:$scale, UnitAttr:$causal,
+                       TP_FloatTensor:$lse, TP_FloatTensor:$dy, F64Attr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<F64Attr, "0.0">:$dropout,
                        DefaultValuedAttr<I64Attr, "0">:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dq, TP_FloatTensor:$dk, TP_FloatTensor:$dv);
   let whole = "s t d";
-  let linear = "5";
+  let linear = "4";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
     std::optional<double> $cppClass::getPaddingValue(
         unsigned result, ::llvm::ArrayRef<std::optional<double>> operands) {
-      // dv = p^T dy; dq and dk vanish with k and q, or with dy.
-      if (operands[5] == 0.0)
+      // dv = p^T dy, and dq and dk are linear in dy too.
+      if (operands[4] == 0.0)
         return 0.0;
       return std::nullopt;
     }
@@ -467,7 +470,7 @@ def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "* v, *, * -> * v", [Rows],
   }];
 }
 
-def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *", [Differentiable, Rows,
+def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *", [Differentiable, RowsOwnSpace,
     DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
     ["getIndexedValue", "getNeutralPadding"]> {
   let summary = "x[*, label], zero where the label is not in 0..v";

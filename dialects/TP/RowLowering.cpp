@@ -19,7 +19,7 @@ static kernel::Elem elemOf(Value value) {
              : kernel::Elem::I32;
 }
 
-SmallVector<int64_t> detail::largestShape(Operation *op) {
+SmallVector<int64_t> colrow::tp::detail::largestShape(Operation *op) {
   ArrayRef<int64_t> best;
   int64_t most = -1;
   auto consider = [&](Value value) {

@@ -45,7 +45,7 @@ static void markIntegers(Operation *op, FactorRule &rule) {
                              .getElementType());
 }
 
-llvm::Expected<FactorRule> detail::bindRule(Operation *op, StringRef text,
+llvm::Expected<FactorRule> colrow::tp::detail::bindRule(Operation *op, StringRef text,
                                             StringRef whole, StringRef stats,
                                             StringRef linear, bool isMax) {
   auto rule = FactorRule::bind(text, whole, stats, shapes(op->getOperands()),
@@ -58,7 +58,7 @@ llvm::Expected<FactorRule> detail::bindRule(Operation *op, StringRef text,
   return rule;
 }
 
-llvm::Expected<FactorRule> detail::bindBroadcast(Operation *op,
+llvm::Expected<FactorRule> colrow::tp::detail::bindBroadcast(Operation *op,
                                                  StringRef linear) {
   auto [lhs, rhs] = std::pair(op->getOperand(0), op->getOperand(1));
   auto small = cast<RankedTensorType>(rhs.getType()).getShape();
@@ -267,12 +267,12 @@ private:
   const FactorRule &rule;
   MeshAttr mesh;
   DictionaryAttr ways;
-  SmallVector<layout::Layout> operands, results;
+  SmallVector<layout::Layout, 1> operands, results;
   bool first = true;
 };
 } // namespace
 
-LogicalResult detail::verifyShardable(Operation *op) {
+LogicalResult colrow::tp::detail::verifyShardable(Operation *op) {
   auto rule = cast<ShardableOpInterface>(op).getFactorRule();
   if (!rule)
     return op->emitOpError() << llvm::toString(rule.takeError());

@@ -20,6 +20,9 @@ def TP_Dialect : Dialect {
     with a layout in [step], plain and local in [local].
   }];
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+  }];
 }
 
 class TP_Attr<string name, string mnem, list<Trait> traits = []>
@@ -91,8 +94,12 @@ def TP_InitAttr : TP_Attr<"Init", "init"> {
     `#tp.init<normal 0.0, 0.02>` (mean, standard deviation).
   }];
   let parameters = (ins StringRefParameter<"zeros, ones, constant, normal">:$kind,
-                        "double":$mean, "double":$std);
+                        "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$std);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    static InitAttr get(::mlir::MLIRContext *context, ::llvm::StringRef kind,
+                        double mean = 0, double std = 0);
+  }];
 }
 
 def TP_SourceAttr : TP_Attr<"Source", "source"> {

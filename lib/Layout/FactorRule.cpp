@@ -47,16 +47,20 @@ private:
                          const llvm::Twine &what, FactorRule::Dims &dims) {
     SmallVector<StringRef> names;
     text.trim().split(names, ' ', -1, /*KeepEmpty=*/false);
-    bool star = !names.empty() && names.front() == "*";
+    // `*` stands for all dimensions that the other names leave over.
+    size_t starAt = llvm::find(names, "*") - names.begin();
+    bool star = starAt < names.size();
     size_t fixed = names.size() - star;
     if (star ? shape.size() < fixed : shape.size() != fixed)
       return fail(formatv("{0} has {1} dimensions where '{2}' is wanted",
                           what.str(), shape.size(), text.trim()));
-    size_t leading = shape.size() - fixed;
+    size_t many = shape.size() - fixed;
     for (auto [d, size] : llvm::enumerate(shape)) {
-      std::string name = d < leading
-                             ? formatv("b{0}", d).str()
-                             : names[star + d - leading].str();
+      std::string name;
+      if (star && d >= starAt && d < starAt + many)
+        name = formatv("b{0}", d - starAt);
+      else
+        name = names[d < starAt ? d : d - many + star].str();
       auto factor = intern(name, size, what);
       if (!factor)
         return factor.takeError();

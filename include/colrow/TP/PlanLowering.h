@@ -35,9 +35,11 @@ struct PlanRef {
 
 /// C = alpha op(A) op(B) + beta C, row-major; op(A) is m x k, op(B) k x n.
 struct GemmShape {
-  int64_t m, n, k;
+  GemmShape(int64_t m, int64_t n, int64_t k) : m(m), n(n), k(k) {}
+
+  int64_t m = 0, n = 0, k = 0;
   bool transA = false, transB = false;
-  int64_t lda, ldb, ldc;
+  int64_t lda = 0, ldb = 0, ldc = 0;
   float alpha = 1, beta = 0;
 };
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Cross-entropy in parts: maximum, sum of exponentials and picked logit of each
+// row, then the loss of all tokens. log softmax(x)[l] = x[l] - max -
+// log(sum exp(x - max)).
+
+#include "colrow/TP/RowLowering.h"
+#include "colrow/TP/TP.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::tp;
+using kernel::Expr;
+
+SmallVector<unsigned> CrossEntropyOp::getSavedOperands(ArrayRef<bool>) {
+  return {0};
+}
+
+void RowMaxOp::lowerToRows(RowLowering &rows) {
+  rows.setRow(getY(), rows.builder().rowMax(rows.full(getX())));
+}
+
+//===----------------------------------------------------------------------===//
+// Sum of exponentials
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> SumExpOp::buildGradients(OpBuilder &b, ValueRange gradients,
+                                            ArrayRef<bool>) {
+  return {SumExpGradOp::create(b, getLoc(), dualType(getX().getType()), getX(),
+                               getMax(), gradients[0]),
+          Value()};
+}
+
+SmallVector<unsigned> SumExpOp::getSavedOperands(ArrayRef<bool>) {
+  return {0, 1};
+}
+
+void SumExpOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr e = b.exp(rows.full(getX()) - rows.row(getMax()));
+  rows.setRow(getY(), b.rowSum(e));
+}
+
+void SumExpGradOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr e = b.exp(rows.full(getX()) - rows.row(getMax()));
+  rows.setFull(getDx(), e * rows.row(getDy()));
+}
+
+//===----------------------------------------------------------------------===//
+// Picked logit
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> PickOp::buildGradients(OpBuilder &b, ValueRange gradients,
+                                          ArrayRef<bool>) {
+  return {PickGradOp::create(b, getLoc(), dualType(getX().getType()),
+                             getLabels(), gradients[0], LayoutAttr()),
+          Value()};
+}
+
+SmallVector<unsigned> PickOp::getSavedOperands(ArrayRef<bool>) { return {1}; }
+
+/// i64: the column of this rank's block that a row's label names; outside the
+/// block where another rank has it.
+static Expr labelColumn(RowLowering &rows, Value labels,
+                        std::optional<LayoutAttr> layout) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr label = b.cast(rows.row(labels), kernel::Type::I64);
+  if (layout)
+    label = b.sub(label, rows.blockStart(*layout, rows.getSpace().size() - 1));
+  return label;
+}
+
+SmallVector<int64_t> PickOp::getSpace() {
+  return SmallVector<int64_t>(
+      cast<RankedTensorType>(getX().getType()).getShape());
+}
+
+void PickOp::lowerToRows(RowLowering &rows) {
+  // One element a row, read through its index rather than by a sweep.
+  kernel::RowKernelBuilder &b = rows.builder();
+  ArrayRef<int64_t> space = rows.getSpace();
+  kernel::Arg arg;
+  arg.colStride = 0;
+  arg.rowStrides.resize(space.size() - 1);
+  int64_t step = space.back();
+  for (size_t d = space.size() - 1; d-- > 0; step *= space[d])
+    arg.rowStrides[d] = step;
+  Expr column = labelColumn(rows, getLabels(), getLayout());
+  Expr valid = b.logicalAnd(b.ge(column, b.constI64(0)),
+                            b.lt(column, b.constI64(space.back())));
+  int x = rows.argument(getX(), arg);
+  rows.setRow(getY(), b.loadRow(x, column, 1, valid));
+}
+
+void PickGradOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr hit = b.eq(b.colIndex(), labelColumn(rows, getLabels(), getLayout()));
+  rows.setFull(getDx(), b.select(hit, rows.row(getDy()), b.constF32(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Loss of all tokens
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> TokenLossOp::buildGradients(OpBuilder &b,
+                                               ValueRange gradients,
+                                               ArrayRef<bool>) {
+  auto op = TokenLossGradOp::create(
+      b, getLoc(), dualType(getSumexp().getType()),
+      dualType(getPicked().getType()), getSumexp(), getLabels(), gradients[0],
+      getIgnoreAttr());
+  return {Value(), op.getDsumexp(), op.getDpicked(), Value()};
+}
+
+SmallVector<unsigned> TokenLossOp::getSavedOperands(ArrayRef<bool>) {
+  return {1, 3};
+}
+
+static Expr isValid(RowLowering &rows, Value labels, int64_t ignore) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  return b.ne(rows.full(labels), b.constI32(int32_t(ignore)));
+}
+
+void TokenLossOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr valid = isValid(rows, getLabels(), getIgnore());
+  Expr loss = b.log(rows.full(getSumexp())) + rows.full(getMax()) -
+              rows.full(getPicked());
+  rows.setScalarSum(getSum(), b.select(valid, loss, b.constF32(0)));
+  rows.setScalarSum(getCount(), b.select(valid, b.constF32(1), b.constF32(0)));
+}
+
+void TokenLossGradOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr valid = isValid(rows, getLabels(), getIgnore());
+  Expr dsum = b.select(valid, rows.scalar(getDsum()), b.constF32(0));
+  rows.setFull(getDsumexp(), dsum / rows.full(getSumexp()));
+  rows.setFull(getDpicked(), -dsum);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> MeanOp::buildGradients(OpBuilder &b, ValueRange gradients,
+                                          ArrayRef<bool>) {
+  return {MeanOp::create(b, getLoc(), dualType(getSum().getType()),
+                         gradients[0], getCount()),
+          Value()};
+}
+
+SmallVector<unsigned> MeanOp::getSavedOperands(ArrayRef<bool>) { return {1}; }
+
+void MeanOp::lowerToRows(RowLowering &rows) {
+  rows.setScalar(getY(), rows.scalar(getSum()) / rows.scalar(getCount()));
+}
+
+void ConstantOp::lowerToRows(RowLowering &rows) {
+  rows.setScalar(getY(),
+                 rows.builder().constF32(float(getValue().convertToDouble())));
+}
