@@ -413,7 +413,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 //===----------------------------------------------------------------------===//
 
 def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
-    [DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+    [DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces"]>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
     Labels equal to `ignore` count in neither result. A composite:
@@ -423,6 +423,7 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
   let arguments = (ins TP_FloatTensor:$logits, TP_IntTensor:$labels,
                        DefaultValuedAttr<I64Attr, "-100">:$ignore);
   let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
+  let decompose = "v";
 }
 
 def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],

@@ -47,7 +47,8 @@ static void markIntegers(Operation *op, FactorRule &rule) {
 
 llvm::Expected<FactorRule> colrow::tp::detail::bindRule(Operation *op, StringRef text,
                                             StringRef whole, StringRef stats,
-                                            StringRef linear, bool isMax) {
+                                            StringRef linear, bool isMax,
+                                            StringRef decompose) {
   auto rule = FactorRule::bind(text, whole, stats, shapes(op->getOperands()),
                                shapes(op->getResults()));
   if (!rule)
@@ -55,6 +56,8 @@ llvm::Expected<FactorRule> colrow::tp::detail::bindRule(Operation *op, StringRef
   parseLinear(linear, *rule);
   markIntegers(op, *rule);
   rule->maxReduction = isMax;
+  for (layout::FactorRule::FactorInfo &factor : rule->factors)
+    factor.decomposed = factor.name == decompose;
   return rule;
 }
 

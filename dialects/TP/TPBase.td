@@ -209,6 +209,10 @@ def CostedOpInterface : OpInterface<"CostedOpInterface"> {
            "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$results,
            "::llvm::ArrayRef<bool>":$wanted),
       [{}], [{ return 0; }]>,
+    InterfaceMethod<"Elements of each all-reduce that the op's decomposition "
+                    "makes when a factor that it decomposes is split.",
+      "::llvm::SmallVector<int64_t>", "getDecompositionReduces", (ins), [{}],
+      [{ return {}; }]>,
     InterfaceMethod<"The operands that the backward ops read.",
       "::llvm::SmallVector<unsigned>", "getSavedOperands",
       (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>,

@@ -32,6 +32,8 @@ class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
   string whole = "";
   string stats = "";
   string linear = "";
+  // Factors that are split by decomposing the op; its results are then R.
+  string decompose = "";
   bit isMax = 0;
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
@@ -41,7 +43,7 @@ class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
     ::llvm::Expected<::colrow::layout::FactorRule> $cppClass::getFactorRule() {
       return ::colrow::tp::detail::bindRule(*this, "}] # rule # [{", "}] # whole
           # [{", "}] # stats # [{", "}] # linear # [{", }]
-          # !if(isMax, "true", "false") # [{);
+          # !if(isMax, "true", "false") # [{, "}] # decompose # [{");
     }
   }] # moreDefinitions;
 }
@@ -56,7 +58,8 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     Lives at module level from import to the plan. `source` maps it from a
     checkpoint (none: only `init`); `id` keys its random draw. From `tp-shard`
     on the type carries the stored layout, and `gradient` and `state` those of
-    its gradient and of the optimizer's state.
+    its gradient and of the optimizer's state. `tp-partition` makes the type
+    local and keeps the whole one, layout included, in `whole`.
 
     ```mlir
     tp.parameter @w : tensor<64x64xf32>
@@ -75,7 +78,8 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
                        OptionalAttr<I64Attr>:$rank, UnitAttr:$frozen,
                        OptionalAttr<DictionaryAttr>:$pin,
                        OptionalAttr<TP_LayoutAttr>:$gradient,
-                       OptionalAttr<TP_LayoutAttr>:$state);
+                       OptionalAttr<TP_LayoutAttr>:$state,
+                       OptionalAttr<TypeAttr>:$whole);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -84,7 +88,12 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     }
     /// Rank in the checkpoint: decay and axis roles go by it.
     int64_t getCheckpointRank() {
-      return getRank() ? *getRank() : getTensorType().getRank();
+      return getRank() ? *getRank() : getWholeType().getRank();
+    }
+    /// The unpartitioned type.
+    ::mlir::RankedTensorType getWholeType() {
+      return getWhole() ? ::mlir::cast<::mlir::RankedTensorType>(*getWhole())
+                        : getTensorType();
     }
   }];
 }
@@ -103,7 +112,8 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
     - C1: the parameter exists and has the same type.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$parameter,
-                       StrAttr:$name, TypeAttrOf<TP_FloatTensor>:$type);
+                       StrAttr:$name, TypeAttrOf<TP_FloatTensor>:$type,
+                       OptionalAttr<TypeAttr>:$whole);
   let assemblyFormat = "$sym_name `of` $parameter $name `:` $type attr-dict";
 }
 
@@ -139,7 +149,8 @@ def TP_OutputOp : TP_Op<"output"> {
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
                        Arg<TP_FloatTensor, "", [MemWrite]>:$value,
-                       OptionalAttr<TP_LayoutAttr>:$layout);
+                       OptionalAttr<TP_LayoutAttr>:$layout,
+                       OptionalAttr<TypeAttr>:$whole);
   let assemblyFormat =
       "$name (`gradient` $parameter^)? `,` $value attr-dict `:` type($value)";
 }

@@ -79,7 +79,7 @@ private:
                             what.str(), size, name, factor.size));
       return i;
     }
-    rule.factors.push_back({name.str(), size, false, false});
+    rule.factors.push_back({name.str(), size});
     return rule.factors.size() - 1;
   }
 
@@ -160,6 +160,8 @@ State FactorRule::resultState(Way way, unsigned i) const {
     return State::S(*majorDim(results[i], way.factor));
   bool summed = llvm::any_of(
       operands, [&](const Dims &dims) { return has(dims, way.factor); });
+  if (factors[way.factor].decomposed)
+    return State::R();
   if (!summed)
     return State::C();
   return maxReduction ? State{StateKind::PartialMax, 0} : State::P();

@@ -12,8 +12,9 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
-SmallVector<unsigned> CrossEntropyOp::getSavedOperands(ArrayRef<bool>) {
-  return {0};
+SmallVector<int64_t> CrossEntropyOp::getDecompositionReduces() {
+  int64_t rows = cast<RankedTensorType>(getLabels().getType()).getNumElements();
+  return {rows, rows, rows}; // maximum, sum of exponentials, picked logit
 }
 
 void RowMaxOp::lowerToRows(RowLowering &rows) {

@@ -58,7 +58,7 @@ llvm::Expected<layout::FactorRule> ReshapeOp::getFactorRule() {
                        : from.slice(i, end->first - i);
     for (auto [n, size] : llvm::enumerate(many)) {
       unsigned factor = rule.factors.size();
-      rule.factors.push_back({llvm::formatv("f{0}", factor), size, false, false});
+      rule.factors.push_back({llvm::formatv("f{0}", factor), size});
       in[splits ? i : i + n].push_back(factor);
       out[splits ? j + n : j].push_back(factor);
     }

@@ -30,7 +30,8 @@ struct FactorRule {
     std::string name;
     int64_t size = 1;
     bool whole = false; ///< may never be split
-    bool stats = false; ///< op needs a statistic over it: split only decomposed
+    bool stats = false; ///< op needs a statistic over it, so may not be split
+    bool decomposed = false; ///< splitting it decomposes the op; results are R
   };
   using Dims = llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4>;
 

@@ -60,7 +60,8 @@ namespace detail {
 llvm::SmallVector<int64_t> largestShape(mlir::Operation *op);
 llvm::Expected<layout::FactorRule>
 bindRule(mlir::Operation *op, llvm::StringRef text, llvm::StringRef whole,
-         llvm::StringRef stats, llvm::StringRef linear, bool isMax);
+         llvm::StringRef stats, llvm::StringRef linear, bool isMax,
+         llvm::StringRef decompose = "");
 /// Rule of an element-wise op whose second operand lacks leading dimensions.
 llvm::Expected<layout::FactorRule> bindBroadcast(mlir::Operation *op,
                                                  llvm::StringRef linear);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes and the pipeline that tools run.
+
+#ifndef COLROW_PASSES_PASSES_H
+#define COLROW_PASSES_PASSES_H
+
+#include "colrow/TP/TP.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace colrow::passes {
+
+#define GEN_PASS_DECL
+#include "colrow/Passes/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "colrow/Passes/Passes.h.inc"
+
+/// What `tp-compile` asks for, phase by phase.
+struct PipelineOptions {
+  std::string mesh = "tp=1";
+  std::string topology;
+  llvm::SmallVector<std::string> pins;
+  OptimizeOptions optimizer;
+  std::string output; ///< the plan file
+};
+
+/// From an imported graph to the plan file: graph, step, local, plan. Each
+/// phase ends in its verifier.
+void buildPipeline(mlir::OpPassManager &manager,
+                   const PipelineOptions &options);
+
+/// The step function of a module, or an error if there is not exactly one.
+llvm::FailureOr<mlir::func::FuncOp> getStepFunction(mlir::ModuleOp module);
+
+} // namespace colrow::passes
+
+#endif // COLROW_PASSES_PASSES_H

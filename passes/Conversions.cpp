@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Prices of the changes of layout.
+
+#include "Conversions.h"
+
+using namespace colrow;
+using namespace colrow::passes;
+using layout::StateKind;
+using solver::Cost;
+
+namespace {
+class Pricer {
+public:
+  Pricer(const ConversionQuery &query, const cost::CostModel &model)
+      : query(query), model(model) {}
+
+  Cost price(unsigned from, unsigned to) const {
+    using K = StateKind;
+    K a = query.states[from].kind, b = query.states[to].kind;
+    if (from == to)
+      return {};
+    if (a == K::Replicated && b == K::Copied) // f; backward g
+      return query.needsGradient ? allReduce() : Cost{};
+    if (query.isParameter) // used where it is stored
+      return Cost::infinite();
+    if (a == K::Partial && b == K::Replicated) // g; backward f
+      return allReduce();
+    if (a == K::PartialMax && b == K::Replicated)
+      return allReduce();
+    if (a == K::Split && b == K::Copied) // gather; backward scatter
+      return query.needsGradient ? gather() + scatter() : gather();
+    if (a == K::Split && b == K::Replicated) // unslice; backward slice
+      return query.padded[from] ? Cost::infinite() : gather();
+    return Cost::infinite();
+  }
+
+private:
+  Cost allReduce() const {
+    return free() ? Cost{}
+                  : Cost{model.allReducePs(query.bytes, query.ranks,
+                                           query.stride),
+                         1, cost::allReduceBytes(query.bytes, query.ranks)};
+  }
+  Cost gather() const {
+    return free() ? Cost{}
+                  : Cost{model.allGatherPs(query.bytes, query.ranks,
+                                           query.stride),
+                         1, cost::allGatherBytes(query.bytes, query.ranks)};
+  }
+  Cost scatter() const {
+    return free() ? Cost{}
+                  : Cost{model.reduceScatterPs(query.bytes, query.ranks,
+                                               query.stride),
+                         1, cost::reduceScatterBytes(query.bytes, query.ranks)};
+  }
+  bool free() const { return query.ranks == 1; }
+
+  const ConversionQuery &query;
+  const cost::CostModel &model;
+};
+} // namespace
+
+solver::ConversionTable passes::makeConversions(const ConversionQuery &query,
+                                                const cost::CostModel &model) {
+  solver::ConversionTable table;
+  table.numStates = query.states.size();
+  Pricer pricer(query, model);
+  for (unsigned from = 0; from < table.numStates; ++from)
+    for (unsigned to = 0; to < table.numStates; ++to)
+      table.cost.push_back(pricer.price(from, to));
+  return table;
+}

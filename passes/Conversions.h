@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The changes of layout that are offered between the states of one value on one
+// axis, and what they cost in both directions. tp-shard prices with them,
+// tp-insert-conjugates builds from them.
+
+#ifndef COLROW_PASSES_CONVERSIONS_H
+#define COLROW_PASSES_CONVERSIONS_H
+
+#include "colrow/Cost/CostModel.h"
+#include "colrow/Layout/Layout.h"
+#include "colrow/Solver/Conversions.h"
+
+namespace colrow::passes {
+
+/// What decides the changes of a value and their costs.
+struct ConversionQuery {
+  llvm::SmallVector<layout::State, 6> states;
+  /// Per state: the split dimension holds padding (no local slice of it).
+  llvm::SmallVector<bool, 6> padded;
+  int64_t bytes = 0; ///< of the whole tensor
+  unsigned ranks = 1;
+  unsigned stride = 1; ///< between neighbours on the axis
+  bool isParameter = false;
+  bool needsGradient = true;
+};
+
+/// Direct changes between `query.states`, priced by `model`: time, collectives
+/// and bytes sent in forward and backward. Pairs that are not offered on a
+/// feature axis (design: no scatter or slice of activations) are infinite.
+solver::ConversionTable makeConversions(const ConversionQuery &query,
+                                        const cost::CostModel &model);
+
+} // namespace colrow::passes
+
+#endif // COLROW_PASSES_CONVERSIONS_H

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-fuse: memory-bound ops over one space become one kernel where values pass
+// between them element by element.
+//
+// Invariant: groups are numbered in program order, and an op joins a group only
+// if all its operands exist at the place of the group's last member, so moving
+// it there keeps the order of definitions.
+
+#include "colrow/Passes/Passes.h"
+#include "colrow/TP/RowLowering.h"
+
+namespace colrow::passes {
+#define GEN_PASS_DEF_FUSE
+#include "colrow/Passes/Passes.h.inc"
+} // namespace colrow::passes
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::passes;
+using tp::Access;
+
+namespace {
+/// How an op touches its operands and results, found by lowering it alone.
+struct Touch {
+  SmallVector<int64_t> space;
+  SmallVector<std::pair<Value, Access>> reads, writes;
+};
+
+Touch inspect(tp::RowLowerableOpInterface op) {
+  Touch touch;
+  touch.space = op.getSpace();
+  auto escapes = [](Value) { return true; };
+  tp::RowLowering rows(touch.space, escapes);
+  op.lowerToRows(rows);
+  for (const tp::RowLowering::Use &use : rows.getUses())
+    (use.written ? touch.writes : touch.reads).push_back({use.value, use.access});
+  return touch;
+}
+
+class Fuser {
+public:
+  Fuser(func::FuncOp step) : step(step) {}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : step.getBody().front().without_terminator())
+      ops.push_back(&op);
+    for (Operation *op : ops)
+      place(op);
+    Builder builder(step.getContext());
+    int64_t number = 0;
+    Operation *end = step.getBody().front().getTerminator();
+    for (auto &[members, isKernel, space] : places) {
+      for (Operation *op : members) {
+        op->moveBefore(end);
+        if (isKernel)
+          op->setAttr("kernel", builder.getI64IntegerAttr(number));
+      }
+      number += isKernel;
+      fused += isKernel && members.size() > 1 ? members.size() : 0;
+    }
+    kernels = number;
+  }
+
+  unsigned kernels = 0, fused = 0;
+
+private:
+  struct Place {
+    SmallVector<Operation *> members;
+    bool isKernel;
+    SmallVector<int64_t> space;
+  };
+
+  void place(Operation *op) {
+    auto rows = dyn_cast<tp::RowLowerableOpInterface>(op);
+    std::optional<Touch> touch;
+    if (rows) {
+      touch = inspect(rows);
+      if (std::optional<unsigned> group = findGroup(op, *touch)) {
+        places[*group].members.push_back(op);
+        note(op, *touch, *group);
+        return;
+      }
+    }
+    places.push_back({{op}, rows != nullptr, touch ? touch->space
+                                                   : SmallVector<int64_t>()});
+    if (touch) {
+      note(op, *touch, places.size() - 1);
+      return;
+    }
+    for (Value result : op->getResults())
+      madeAt[result] = {places.size() - 1, Access::Other};
+  }
+
+  void note(Operation *op, const Touch &touch, unsigned group) {
+    for (Value result : op->getResults())
+      madeAt[result] = {group, Access::Other};
+    for (auto [value, access] : touch.writes)
+      madeAt[value] = {group, access};
+  }
+
+  /// The latest group that makes an operand of `op` and that it can join.
+  std::optional<unsigned> findGroup(Operation *op, const Touch &touch) {
+    int latest = -1;
+    for (Value operand : op->getOperands())
+      if (auto it = madeAt.find(operand); it != madeAt.end())
+        latest = std::max(latest, int(it->second.first));
+    if (latest < 0 || !places[latest].isKernel ||
+        places[latest].space != touch.space ||
+        places[latest].members.size() >= maxMembers)
+      return std::nullopt;
+    for (auto [value, access] : touch.reads) {
+      auto it = value ? madeAt.find(value) : madeAt.end();
+      if (it == madeAt.end() || int(it->second.first) != latest)
+        continue;
+      // Sums are ready only when the kernel ends; gathers need memory.
+      bool elementwise = access == Access::Full || access == Access::Row ||
+                         access == Access::Scalar;
+      if (!elementwise || it->second.second != access)
+        return std::nullopt;
+    }
+    return latest;
+  }
+
+  static constexpr unsigned maxMembers = 12;
+  func::FuncOp step;
+  std::vector<Place> places;
+  llvm::DenseMap<Value, std::pair<unsigned, Access>> madeAt;
+};
+
+struct FusePass : passes::impl::FuseBase<FusePass> {
+  void runOnOperation() override {
+    auto step = getStepFunction(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    Fuser fuser(*step);
+    fuser.run();
+    kernels = fuser.kernels;
+    fused = fuser.fused;
+  }
+};
+} // namespace

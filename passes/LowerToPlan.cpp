@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// lower-to-plan: instructions over buffers at fixed offsets, then the file.
+
+#include "BufferPlan.h"
+#include "PlanWriter.h"
+#include "colrow/Passes/Passes.h"
+#include "colrow/TP/PlanLowering.h"
+#include "colrow/TP/RowLowering.h"
+#include "colrow/runtime/PlanFile.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace colrow::passes {
+#define GEN_PASS_DEF_LOWERTOPLAN
+#include "colrow/Passes/Passes.h.inc"
+} // namespace colrow::passes
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::passes;
+
+namespace {
+
+int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// "layers.3.mlp.up tp.matmul": the op and where it comes from.
+std::string nameOf(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location loc) {
+    if (auto named = dyn_cast<NameLoc>(loc)) {
+      name = named.getName().str() + " ";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return name + op->getName().getStringRef().str();
+}
+
+/// Steps of the program, in order: one op, or the ops of one kernel.
+SmallVector<SmallVector<Operation *>> groupSteps(func::FuncOp step) {
+  SmallVector<SmallVector<Operation *>> steps;
+  IntegerAttr last;
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    auto kernel = op.getAttrOfType<IntegerAttr>("kernel");
+    if (kernel && kernel == last)
+      steps.back().push_back(&op);
+    else
+      steps.push_back({&op});
+    last = kernel;
+  }
+  return steps;
+}
+
+class Lowering : public tp::PlanLowering {
+public:
+  Lowering(ModuleOp module, func::FuncOp step)
+      : module(module), step(step), steps(groupSteps(step)),
+        buffers(step, steps) {
+    program.module = module;
+    program.mesh = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
+  }
+
+  LogicalResult run() {
+    if (failed(placeArguments()))
+      return failure();
+    placeSymbols();
+    assignUpdates();
+    for (auto [i, group] : llvm::enumerate(steps)) {
+      current = i;
+      if (failed(lowerStep(group)))
+        return failure();
+    }
+    program.scratchBytes = buffers.allocate();
+    resolve();
+    countMemory();
+    return success();
+  }
+
+  PlanProgram &getProgram() { return program; }
+
+  //===--------------------------------------------------------------------===//
+  // PlanLowering
+  //===--------------------------------------------------------------------===//
+
+  void gemm(const tp::GemmShape &shape, tp::PlanRef a, tp::PlanRef b,
+            tp::PlanRef c) override {
+    GemmCall call;
+    call.shape = shape;
+    call.a = address(a);
+    call.b = address(b);
+    call.c = address(c);
+    emit(call);
+  }
+
+  void launch(const kernel::RowKernel &kernel, ArrayRef<tp::PlanRef> args,
+              ArrayRef<tp::PlanInt> ints) override {
+    KernelCall call;
+    call.kernel = internKernel(kernel);
+    for (auto [ref, arg] : llvm::zip(args, kernel.args)) {
+      call.args.push_back(address(ref));
+      call.bytes.push_back(extent(kernel, arg));
+    }
+    call.ints.assign(ints.begin(), ints.end());
+    emit(call);
+  }
+
+  void fillZero(tp::PlanRef ref, int64_t elements) override {
+    emit(FillCall{address(ref), uint64_t(elements) * 4});
+  }
+
+  void loop(int64_t trips, llvm::function_ref<void()> body) override {
+    size_t at = program.instructions.size();
+    emit(LoopBegin{trips, 0});
+    body();
+    std::get<LoopBegin>(program.instructions[at].call).body =
+        program.instructions.size() - at - 1;
+  }
+
+  tp::PlanRef temporary(int64_t elements) override {
+    tp::PlanRef ref;
+    ref.temp = buffers.addTemporary(current, elements * 4);
+    return ref;
+  }
+
+  void alias(Value, Value) override {} // BufferPlan has seen it
+
+  void collective(Operation *op) override {
+    Value in = op->getOperand(0), out = op->getResult(0);
+    CollectiveCall call;
+    for (auto name : op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
+      call.axes.push_back(*program.mesh.getMesh().find(name));
+    call.kind = isa<tp::AllReduceOp>(op)   ? CollectiveCall::AllReduce
+                : isa<tp::AllGatherOp>(op) ? CollectiveCall::AllGather
+                                           : CollectiveCall::ReduceScatter;
+    if (auto reduce = dyn_cast<tp::AllReduceOp>(op))
+      call.isMax = reduce.getReduction() == "max";
+    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
+      call.reason = reason.str();
+    call.count = elementsOf(in);
+    if (auto dim = op->getAttrOfType<IntegerAttr>("dim"))
+      describeBlocks(call, cast<RankedTensorType>(in.getType()),
+                     cast<RankedTensorType>(out.getType()), dim.getInt());
+    call.payloadBytes = 4 * std::max(elementsOf(in), elementsOf(out));
+    call.src = address(ref(in));
+    call.dst = address(ref(out));
+    emit(call);
+  }
+
+private:
+  static void describeBlocks(CollectiveCall &call, RankedTensorType in,
+                             RankedTensorType out, int64_t dim) {
+    bool gathers = call.kind == CollectiveCall::AllGather;
+    auto whole = (gathers ? out : in).getShape();
+    auto part = (gathers ? in : out).getShape();
+    int64_t inner = 1;
+    call.outer = 1;
+    for (auto [d, size] : llvm::enumerate(whole))
+      (int64_t(d) < dim ? call.outer : inner) *= int64_t(d) == dim ? 1 : size;
+    call.block = part[dim] * inner;
+    call.total = whole[dim] * inner;
+  }
+
+  /// Bytes from an argument's address that the kernel may touch.
+  static uint64_t extent(const kernel::RowKernel &kernel,
+                         const kernel::Arg &arg) {
+    int64_t last = arg.offset + (kernel.cols - 1) * arg.colStride;
+    for (auto [rows, stride] : llvm::zip(kernel.rows, arg.rowStrides))
+      last += (rows - 1) * stride;
+    int64_t offset = 0;
+    for (const kernel::Node &node : kernel.nodes)
+      if ((node.kind == kernel::NodeKind::Load ||
+           node.kind == kernel::NodeKind::Store) &&
+          &kernel.args[node.arg] == &arg)
+        offset = std::max(offset, node.imm);
+    return uint64_t(last + offset + 1) *
+           (arg.elem == kernel::Elem::I64 ? 8 : 4);
+  }
+
+  template <typename Call> void emit(Call call) {
+    PlanInstruction instruction;
+    instruction.call = std::move(call);
+    instruction.name = currentName;
+    program.instructions.push_back(std::move(instruction));
+  }
+
+  LogicalResult placeArguments() {
+    for (BlockArgument argument : step.getArguments()) {
+      auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    tp::getRoleAttrName());
+      auto type = cast<RankedTensorType>(argument.getType());
+      if (!role || type.getRank() != 2 ||
+          (role.getValue() != "ids" && role.getValue() != "labels"))
+        return step.emitError("lower-to-plan: argument ")
+               << argument.getArgNumber()
+               << " must have the role \"ids\" ([batch, seq]) or \"labels\" "
+                  "([batch, seq + 1]) in {tp.role = ...}";
+      if (role.getValue() == "ids") {
+        program.batch = type.getDimSize(0);
+        program.seq = type.getDimSize(1);
+      }
+    }
+    for (BlockArgument argument : step.getArguments()) {
+      auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    tp::getRoleAttrName());
+      uint64_t offset = role.getValue() == "ids"
+                            ? runtime::inputIdsOffset()
+                            : runtime::inputLabelsOffset(program.batch,
+                                                         program.seq);
+      buffers.fix(argument, uint8_t(plan::Region::input), offset);
+    }
+    return success();
+  }
+
+  /// Parameters, then state, each at a 64-byte boundary.
+  void placeSymbols() {
+    auto place = [&](Operation *op, RankedTensorType type) {
+      uint64_t bytes = uint64_t(type.getNumElements()) * 4;
+      symbolIndex[SymbolTable::getSymbolName(op)] = program.symbols.size();
+      program.symbols.push_back({op, program.persistentBytes, bytes});
+      program.persistentBytes += llvm::alignTo(bytes, 64);
+      return bytes;
+    };
+    for (auto op : module.getOps<tp::ParameterOp>())
+      program.parameterBytes += place(op, op.getTensorType());
+    for (auto op : module.getOps<tp::StateOp>())
+      program.optimizerBytes +=
+          place(op, cast<RankedTensorType>(op.getType()));
+    step.walk([&](tp::ParamOp op) {
+      buffers.fix(op.getResult(), uint8_t(plan::Region::persistent),
+                  symbolOf(op.getSymbol()).offset);
+    });
+  }
+
+  PersistentSymbol &symbolOf(StringRef name) {
+    auto attr = StringAttr::get(module.getContext(), name);
+    return program.symbols[symbolIndex.lookup(attr)];
+  }
+
+  /// A new value is written over the old one where no later step reads the old
+  /// one; else it is copied at the end.
+  void assignUpdates() {
+    llvm::StringMap<unsigned> lastRead;
+    step.walk([&](tp::ParamOp op) {
+      unsigned &last = lastRead[op.getSymbol()];
+      last = std::max(last, buffers.lastUse(op.getResult()));
+    });
+    step.walk([&](tp::UpdateOp op) {
+      Operation *maker = op.getValue().getDefiningOp();
+      if (isa_and_nonnull<tp::AdamWOp>(maker) &&
+          buffers.stepOf(maker) >= lastRead.lookup(op.getSymbol()))
+        buffers.fix(op.getValue(), uint8_t(plan::Region::persistent),
+                    symbolOf(op.getSymbol()).offset);
+    });
+  }
+
+  LogicalResult lowerStep(ArrayRef<Operation *> group) {
+    currentName = nameOf(group.front());
+    if (group.size() > 1)
+      currentName += llvm::formatv(" +{0}", group.size() - 1);
+    if (group.front()->hasAttr("kernel"))
+      return lowerKernel(group);
+    Operation *op = group.front();
+    if (auto lowerable = dyn_cast<tp::PlanLowerableOpInterface>(op)) {
+      lowerable.lowerToPlan(*this);
+      return success();
+    }
+    if (isa<tp::ParamOp>(op))
+      return success();
+    if (auto update = dyn_cast<tp::UpdateOp>(op)) {
+      lowerUpdate(update);
+      return success();
+    }
+    if (auto output = dyn_cast<tp::OutputOp>(op))
+      return lowerOutput(output);
+    return op->emitOpError("has no instructions; run tp-fuse before "
+                           "lower-to-plan");
+  }
+
+  void lowerUpdate(tp::UpdateOp op) {
+    const PersistentSymbol &symbol = symbolOf(op.getSymbol());
+    Address to{uint8_t(plan::Region::persistent), symbol.offset, {}};
+    if (!buffers.isAt(op.getValue(), to.region, to.offset))
+      emit(CopyCall{address(ref(op.getValue())), to, symbol.bytes});
+  }
+
+  LogicalResult lowerOutput(tp::OutputOp op) {
+    Address at = address(ref(op.getValue()));
+    if (op.getName() == "loss") {
+      program.loss = at;
+    } else if (op.getName() == "grad_norm") {
+      program.gradNorm = at;
+      program.hasGradNorm = true;
+    } else {
+      PlanOutputValue output;
+      output.name = op.getParameter() ? op.getParameter()->str()
+                                      : op.getName().str();
+      if (op.getParameter())
+        output.parameter = symbolIndex.lookup(
+            StringAttr::get(module.getContext(), *op.getParameter()));
+      output.whole = cast<RankedTensorType>(
+          op.getWhole() ? *op.getWhole() : op.getValue().getType());
+      output.src = at;
+      program.outputs.push_back(output);
+    }
+    buffers.keepToEnd(op.getValue());
+    return success();
+  }
+
+  LogicalResult lowerKernel(ArrayRef<Operation *> group) {
+    llvm::SmallPtrSet<Operation *, 8> members(group.begin(), group.end());
+    auto escapes = [&](Value value) {
+      return llvm::any_of(value.getUsers(), [&](Operation *user) {
+        return !members.contains(user);
+      });
+    };
+    auto first = cast<tp::RowLowerableOpInterface>(group.front());
+    tp::RowLowering rows(first.getSpace(), escapes);
+    for (Operation *op : group)
+      cast<tp::RowLowerableOpInterface>(op).lowerToRows(rows);
+    auto kernel = rows.finish();
+    if (!kernel)
+      return group.front()->emitOpError("cannot become a kernel: ")
+             << llvm::toString(kernel.takeError());
+    KernelCall call;
+    call.kernel = internKernel(*kernel);
+    for (auto [argument, arg] :
+         llvm::zip_equal(rows.getArguments(), kernel->args)) {
+      call.args.push_back(addressOf(argument));
+      call.bytes.push_back(argumentBytes(argument, *kernel, arg));
+      if (argument.zeroFirst)
+        emit(FillCall{call.args.back(),
+                      uint64_t(elementsOf(argument.value)) * 4});
+    }
+    emit(call);
+    return success();
+  }
+
+  Address addressOf(const tp::RowArgument &argument) {
+    if (argument.constant)
+      return {uint8_t(plan::Region::constant), internConstant(*argument.constant), {}};
+    if (!argument.value)
+      return {uint8_t(plan::Region::scalars), 0, {}};
+    return address(ref(argument.value));
+  }
+
+  static uint64_t argumentBytes(const tp::RowArgument &argument,
+                                const kernel::RowKernel &kernel,
+                                const kernel::Arg &arg) {
+    if (argument.constant)
+      return argument.constant->size() * 4;
+    if (argument.value)
+      return uint64_t(elementsOf(argument.value)) * 4;
+    return extent(kernel, arg);
+  }
+
+  unsigned internKernel(const kernel::RowKernel &kernel) {
+    auto [it, isNew] =
+        kernelIndex.try_emplace(kernel.canonical(), program.kernels.size());
+    if (isNew)
+      program.kernels.push_back(kernel);
+    return it->second;
+  }
+
+  /// Byte offset of `table` in the constants, 64-byte aligned.
+  uint64_t internConstant(ArrayRef<float> table) {
+    StringRef bytes(reinterpret_cast<const char *>(table.data()),
+                    table.size() * sizeof(float));
+    auto [it, isNew] = constantIndex.try_emplace(bytes, 0);
+    if (isNew) {
+      program.constants.resize(llvm::alignTo(program.constants.size(), 16));
+      it->second = program.constants.size() * sizeof(float);
+      program.constants.insert(program.constants.end(), table.begin(),
+                               table.end());
+    }
+    return it->second;
+  }
+
+  /// Addresses of scratch buffers are numbers of buffers until allocation.
+  Address address(const tp::PlanRef &ref) {
+    Address at;
+    if (ref.scalars)
+      at.region = uint8_t(plan::Region::scalars);
+    else
+      at = ref.value ? buffers.locate(ref.value, current)
+                     : buffers.locateTemporary(ref.temp);
+    at.offset += ref.offset * 4;
+    for (int64_t stride : ref.strides)
+      at.strides.push_back(stride * 4);
+    return at;
+  }
+
+  void resolve() {
+    auto fix = [&](Address &at) { buffers.resolve(at); };
+    for (PlanInstruction &instruction : program.instructions)
+      std::visit(
+          [&](auto &call) {
+            using Call = std::decay_t<decltype(call)>;
+            if constexpr (std::is_same_v<Call, GemmCall>) {
+              fix(call.a), fix(call.b), fix(call.c);
+            } else if constexpr (std::is_same_v<Call, KernelCall>) {
+              llvm::for_each(call.args, fix);
+            } else if constexpr (std::is_same_v<Call, FillCall>) {
+              fix(call.dst);
+            } else if constexpr (!std::is_same_v<Call, LoopBegin>) {
+              fix(call.src), fix(call.dst);
+            }
+          },
+          instruction.call);
+    fix(program.loss);
+    fix(program.gradNorm);
+    for (PlanOutputValue &output : program.outputs)
+      fix(output.src);
+  }
+
+  void countMemory() {
+    program.activationBytes = buffers.savedBytes();
+    step.walk([&](tp::AdamWOp op) {
+      program.gradientBytes += uint64_t(elementsOf(op.getG())) * 4;
+    });
+  }
+
+  ModuleOp module;
+  func::FuncOp step;
+  SmallVector<SmallVector<Operation *>> steps;
+  BufferPlan buffers;
+  PlanProgram program;
+  unsigned current = 0;
+  std::string currentName;
+  llvm::DenseMap<StringAttr, unsigned> symbolIndex;
+  llvm::StringMap<unsigned> kernelIndex;
+  llvm::StringMap<uint64_t> constantIndex;
+};
+
+struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
+  using LowerToPlanBase::LowerToPlanBase;
+
+  void runOnOperation() override {
+    auto step = getStepFunction(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    Lowering lowering(getOperation(), *step);
+    if (failed(lowering.run()))
+      return signalPassFailure();
+    auto tables = writePlanTables(lowering.getProgram());
+    if (!tables) {
+      getOperation().emitError("lower-to-plan: ")
+          << llvm::toString(tables.takeError());
+      return signalPassFailure();
+    }
+    if (output.empty())
+      return;
+    if (llvm::Error e = runtime::writePlanFile(output, *tables)) {
+      getOperation().emitError("lower-to-plan: ") << llvm::toString(std::move(e));
+      signalPassFailure();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-optimize: gradient norm, clipping and AdamW as ordinary tp ops.
+
+#include "colrow/Passes/Passes.h"
+
+namespace colrow::passes {
+#define GEN_PASS_DEF_OPTIMIZE
+#include "colrow/Passes/Passes.h.inc"
+} // namespace colrow::passes
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::passes;
+
+namespace {
+/// One parameter that is trained.
+struct Trained {
+  tp::ParameterOp parameter;
+  Value value;    ///< at the start of the step
+  Value gradient;
+};
+
+class StepBuilder {
+public:
+  StepBuilder(ModuleOp module, func::FuncOp step, const OptimizeOptions &options)
+      : module(module), step(step), options(options), symbols(module),
+        builder(step.getBody().front().getTerminator()),
+        mesh(module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName())) {}
+
+  LogicalResult run() {
+    collect();
+    if (trained.empty())
+      return step.emitError("tp-optimize: the step has no gradients; run "
+                            "tp-differentiate first");
+    Location loc = step.getLoc();
+    Value squares = sumSquares();
+    FloatAttr limit = options.clipGradNorm > 0
+                          ? builder.getF64FloatAttr(options.clipGradNorm)
+                          : FloatAttr();
+    auto clip = tp::ClipOp::create(builder, loc, squares.getType(),
+                                   squares.getType(), squares, limit);
+    tp::OutputOp::create(builder, loc, "grad_norm", FlatSymbolRefAttr(),
+                         clip.getNorm(), tp::LayoutAttr(), TypeAttr());
+    scale = clip.getScale();
+    for (Trained &t : trained)
+      update(t);
+    module->setAttr("tp.optimizer",
+                    builder.getDictionaryAttr(
+                        {number("beta1", options.beta1),
+                         number("beta2", options.beta2),
+                         number("eps", options.eps),
+                         number("weight_decay", options.weightDecay),
+                         number("clip_grad_norm", options.clipGradNorm)}));
+    return success();
+  }
+
+private:
+  NamedAttribute number(StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+  }
+
+  void collect() {
+    llvm::StringMap<Value> values;
+    step.walk([&](tp::ParamOp p) { values.try_emplace(p.getSymbol(), p); });
+    SmallVector<tp::OutputOp> outputs;
+    step.walk([&](tp::OutputOp output) {
+      if (output.getParameter())
+        outputs.push_back(output);
+    });
+    for (tp::OutputOp output : outputs) {
+      StringRef name = *output.getParameter();
+      trained.push_back({symbols.lookup<tp::ParameterOp>(name),
+                         values.lookup(name), output.getValue()});
+      if (!options.keepGradients)
+        output.erase();
+    }
+  }
+
+  /// Layout of a scalar: partial on the axes that split `like`.
+  Type scalarType(std::optional<tp::LayoutAttr> like) {
+    tp::LayoutAttr attr;
+    if (mesh) {
+      layout::Layout layout(0);
+      for (unsigned axis = 0; like && axis < mesh.getNames().size(); ++axis)
+        if (like->getLayout().state(axis).isSplit())
+          layout.partial.push_back(axis);
+      attr = tp::LayoutAttr::get(mesh, layout);
+    }
+    return RankedTensorType::get({}, builder.getF32Type(), attr);
+  }
+
+  /// Sum of squares of all gradients. Sums of one set of partial axes meet
+  /// before their all-reduce; what is replicated counts once.
+  Value sumSquares() {
+    SmallVector<Value> sums; // one per type, in order of appearance
+    for (Trained &t : trained) {
+      tp::LayoutAttr layout = tp::getLayoutAttr(t.gradient);
+      Type type = scalarType(layout ? std::optional(layout) : std::nullopt);
+      Value square = tp::SumSquaresOp::create(builder, t.gradient.getLoc(), type,
+                                              t.gradient);
+      auto *same = llvm::find_if(
+          sums, [&](Value sum) { return sum.getType() == type; });
+      if (same == sums.end())
+        sums.push_back(square);
+      else
+        *same = tp::AddOp::create(builder, square.getLoc(), type, *same, square);
+    }
+    Value total;
+    for (Value sum : sums) {
+      Value whole = reduce(sum);
+      total = total ? tp::AddOp::create(builder, whole.getLoc(),
+                                        whole.getType(), total, whole)
+                          .getResult()
+                    : whole;
+    }
+    return total;
+  }
+
+  Value reduce(Value sum) {
+    tp::LayoutAttr attr = tp::getLayoutAttr(sum);
+    if (!attr || attr.getLayout().partial.empty())
+      return sum;
+    return tp::GOp::create(builder, sum.getLoc(), scalarType(std::nullopt), sum,
+                           axisNames(attr.getLayout().partial),
+                           builder.getStringAttr("global gradient norm"));
+  }
+
+  ArrayAttr axisNames(ArrayRef<unsigned> axes) {
+    SmallVector<Attribute> names;
+    for (unsigned axis : axes)
+      names.push_back(mesh.getNames()[axis]);
+    return builder.getArrayAttr(names);
+  }
+
+  /// The clipping scale in the state that ops split over `axes` want.
+  Value scaleFor(Trained &t) {
+    tp::LayoutAttr attr = tp::getLayoutAttr(t.gradient);
+    SmallVector<unsigned> axes;
+    for (unsigned axis = 0; attr && axis < mesh.getNames().size(); ++axis)
+      if (attr.getLayout().state(axis).isSplit())
+        axes.push_back(axis);
+    if (axes.empty())
+      return scale;
+    for (auto &[known, value] : copies)
+      if (known == axes)
+        return value;
+    layout::Layout layout(0);
+    layout.copied.assign(axes.begin(), axes.end());
+    Value copied = tp::FOp::create(
+        builder, scale.getLoc(),
+        tp::withLayout(scale.getType(), tp::LayoutAttr::get(mesh, layout)),
+        scale, axisNames(axes),
+        builder.getStringAttr("scale of split gradients"));
+    copies.push_back({axes, copied});
+    return copied;
+  }
+
+  Value state(Trained &t, StringRef kind) {
+    std::string name = (t.parameter.getSymName() + "." + kind).str();
+    OpBuilder atModule(module.getContext());
+    atModule.setInsertionPointAfter(t.parameter);
+    auto symbol = tp::StateOp::create(
+        atModule, t.parameter.getLoc(), name,
+        t.parameter.getSymName(), kind, t.parameter.getType(), TypeAttr());
+    return tp::ParamOp::create(builder, t.gradient.getLoc(), symbol.getType(),
+                               name);
+  }
+
+  void update(Trained &t) {
+    double decay =
+        t.parameter.getCheckpointRank() >= 2 ? options.weightDecay : 0;
+    Value m = state(t, "exp_avg"), v = state(t, "exp_avg_sq");
+    auto op = tp::AdamWOp::create(
+        builder, t.gradient.getLoc(), t.value.getType(), m.getType(),
+        v.getType(), t.value, t.gradient, m, v, scaleFor(t),
+        builder.getF64FloatAttr(options.beta1),
+        builder.getF64FloatAttr(options.beta2),
+        builder.getF64FloatAttr(options.eps), builder.getF64FloatAttr(decay));
+    auto set = [&](StringRef symbol, Value value) {
+      tp::UpdateOp::create(builder, op.getLoc(), symbol, value);
+    };
+    set(t.parameter.getSymName(), op.getNewP());
+    set((t.parameter.getSymName() + ".exp_avg").str(), op.getNewM());
+    set((t.parameter.getSymName() + ".exp_avg_sq").str(), op.getNewV());
+  }
+
+  ModuleOp module;
+  func::FuncOp step;
+  const OptimizeOptions &options;
+  SymbolTable symbols;
+  OpBuilder builder;
+  tp::MeshAttr mesh;
+  SmallVector<Trained> trained;
+  SmallVector<std::pair<SmallVector<unsigned>, Value>> copies;
+  Value scale;
+};
+
+struct OptimizePass : passes::impl::OptimizeBase<OptimizePass> {
+  using OptimizeBase::OptimizeBase;
+
+  void runOnOperation() override {
+    OptimizeOptions options;
+    options.beta1 = beta1;
+    options.beta2 = beta2;
+    options.eps = eps;
+    options.weightDecay = weightDecay;
+    options.clipGradNorm = clipGradNorm;
+    options.keepGradients = keepGradients;
+    auto step = getStepFunction(getOperation());
+    if (failed(step) || failed(StepBuilder(getOperation(), *step, options).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

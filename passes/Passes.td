@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The passes, in the order of the way of a model (docs/design.md).
+
+#ifndef COLROW_PASSES_TD
+#define COLROW_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
+  let summary = "choose every tensor's layout on the mesh";
+  let description = [{
+    Minimises predicted time (compute, communication in both directions,
+    update) exactly within the axes' roles, and writes the layouts into the
+    types; each op gets `ways`, how it is used on each axis. Pins are
+    obeyed.
+
+    Before: a graph of tp ops on whole tensors. After: every tensor has a
+    layout, and ops' results follow from their ways; operands may still need
+    changes of layout.
+
+    Input:
+    ```mlir
+    tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+    func.func @main(%x: tensor<2x4xf32>) -> tensor<2x8xf32> {
+      %w = tp.param @w : tensor<8x4xf32>
+      %y = tp.matmul %x, %w : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+      return %y : tensor<2x8xf32>
+    }
+    ```
+    Output with `mesh=tp=2 pin=w=0:tp` (types shortened to their layouts):
+    ```
+    %y = tp.matmul %x, %w {ways = {tp = "k"}} : (R, S(0)) -> S(1)
+    ```
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", "", "Mesh, as in tp=4">,
+    Option<"topology", "topology", "std::string", "",
+           "Topology file; without one the stated defaults">,
+    ListOption<"pins", "pin", "std::string",
+               "PARAM=DIM:AXIS: store a parameter split on a dimension">
+  ];
+  let statistics = [
+    Statistic<"transitions", "solver-transitions", "Distinct solver steps">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def InsertConjugates : Pass<"tp-insert-conjugates", "mlir::ModuleOp"> {
+  let summary = "make f, g and the other changes of layout ops";
+  let description = [{
+    Decomposes composite ops (cross-entropy), then gives every operand the state
+    that the op's way wants. A value is converted at most once to each state,
+    and its consumers share the result: Q, K and V share one f.
+
+    Before: the output of `tp-shard`. After: no `ways`; every op passes the
+    strict verifier of the four ways.
+
+    Input: `%y = tp.matmul %x, %w {ways = {tp = "k"}} : (R, S(0)) -> S(1)`
+    Output:
+    ```
+    %c = tp.f %x over ["tp"] : R -> C
+    %y = tp.matmul %c, %w : (C, S(0)) -> S(1)
+    ```
+  }];
+  let statistics = [
+    Statistic<"inserted", "changes-inserted", "Changes of layout inserted">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
+  let summary = "derive the backward graph";
+  let description = [{
+    Goes through the ops backwards from the result with role "loss". Layouts
+    come by themselves: a gradient's type is the dual of its value's, so every
+    change of layout turns into its conjugate. Results of the function become
+    `tp.output`s, and so does each parameter's gradient.
+
+    Input: `%c = tp.f %x over ["tp"]`, used by a matmul.
+    Output: `%dx = tp.g %dc over ["tp"]`.
+  }];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def Optimize : Pass<"tp-optimize", "mlir::ModuleOp"> {
+  let summary = "append gradient norm, clipping and AdamW";
+  let description = [{
+    Squares are summed per state: partial ones meet in one scalar all-reduce,
+    replicated ones count once. Decay applies to parameters whose rank in the
+    checkpoint is at least 2.
+
+    Input: `tp.output "gradient" gradient @w, %dw`.
+    Output: `%p, %m, %v = tp.adamw ...` and `tp.update @w, %p`.
+  }];
+  let options = [
+    Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"eps", "eps", "double", "1e-8", "Added to the denominator">,
+    Option<"weightDecay", "weight-decay", "double", "0.01",
+           "Decoupled decay of parameters of rank 2 and more">,
+    Option<"clipGradNorm", "clip-grad-norm", "double", "0",
+           "Largest gradient norm; 0: no clipping">,
+    Option<"keepGradients", "keep-gradients", "bool", "false",
+           "Keep the gradients' tp.output">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
+  let summary = "whole shapes become local shapes: one program for all ranks";
+  let description = [{
+    f disappears, g becomes `tp.all_reduce`, unslice and gather become
+    `tp.all_gather`. Follows what padding holds and inserts `tp.mask_padding`
+    where an op sums over a padded dimension that is not known to be neutral.
+
+    Input: `%r = tp.g %p over ["tp"]` on 2x8, partial.
+    Output: `%r = tp.all_reduce %p over ["tp"] : tensor<2x8xf32> -> tensor<2x8xf32>`.
+  }];
+  let statistics = [
+    Statistic<"masks", "masks-inserted", "tp.mask_padding inserted">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
+  let summary = "group memory-bound ops into kernels";
+  let description = [{
+    Ops over the same rows and columns that pass values element by element go
+    into one kernel. Members of a group stand together and carry its number in
+    `kernel`.
+
+    Input: `%z = tp.add %y, %b` then `%g = tp.gelu %z`.
+    Output: both with `{kernel = 0 : i64}`.
+  }];
+  let statistics = [
+    Statistic<"kernels", "kernels", "Kernels made">,
+    Statistic<"fused", "ops-fused", "Ops in a kernel with others">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def LowerToPlan : Pass<"lower-to-plan", "mlir::ModuleOp"> {
+  let summary = "buffers at fixed offsets, library calls and kernels: the plan";
+  let description = [{
+    Gives each value a place in the arena, compiles each distinct kernel once,
+    and writes the plan file `output`.
+  }];
+  let options = [
+    Option<"output", "output", "std::string", "", "The plan file">
+  ];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
+def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {
+  let summary = "check what holds at the end of a phase";
+  let description = [{
+    `graph`: only tp ops touch tensors, no layouts. `sharded`: every tensor has
+    a layout. `step`: besides, no `ways`. `local`: no layouts in types, no
+    changes of layout, every op has a lowering.
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", "\"graph\"",
+           "graph, sharded, step or local">
+  ];
+}
+
+#endif // COLROW_PASSES_TD

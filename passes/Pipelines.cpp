@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pipeline from a graph to a plan, phase by phase.
+
+#include "colrow/Passes/Passes.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::passes;
+
+static void verifyPhase(OpPassManager &manager, StringRef phase) {
+  VerifyPhaseOptions options;
+  options.phase = phase.str();
+  manager.addPass(createVerifyPhase(options));
+}
+
+/// [graph] to [step]: layouts, changes of layout, gradients, optimizer.
+static void buildStep(OpPassManager &manager, const PipelineOptions &options) {
+  // What the tools hand over is checked before anything is decided.
+  verifyPhase(manager, "graph");
+  // Every later pass obeys the layouts chosen here.
+  ShardOptions shard;
+  shard.mesh = options.mesh;
+  shard.topology = options.topology;
+  shard.pins.assign(options.pins.begin(), options.pins.end());
+  manager.addPass(createShard(std::move(shard)));
+  verifyPhase(manager, "sharded");
+  // f and g must stand in the graph before it is differentiated: their
+  // conjugates are the backward's collectives.
+  manager.addPass(createInsertConjugates());
+  verifyPhase(manager, "step");
+  manager.addPass(createDifferentiate());
+  // The norm needs all gradients in their final states.
+  manager.addPass(createOptimize(options.optimizer));
+  verifyPhase(manager, "step");
+}
+
+void passes::buildPipeline(OpPassManager &manager,
+                           const PipelineOptions &options) {
+  buildStep(manager, options);
+  // One program for all ranks, on local shapes.
+  manager.addPass(createPartition());
+  verifyPhase(manager, "local");
+  // Kernels are chosen on local shapes, which decide what fits together.
+  manager.addPass(createFuse());
+  verifyPhase(manager, "local");
+  LowerToPlanOptions plan;
+  plan.output = options.output;
+  manager.addPass(createLowerToPlan(std::move(plan)));
+}

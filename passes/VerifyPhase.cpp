@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-verify-phase: what holds where a phase ends.
+
+#include "colrow/Passes/Passes.h"
+
+namespace colrow::passes {
+#define GEN_PASS_DEF_VERIFYPHASE
+#include "colrow/Passes/Passes.h.inc"
+} // namespace colrow::passes
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::passes;
+
+FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (found)
+      return function.emitError("a module holds one step function, and '")
+             << found.getSymName() << "' is another one";
+    found = function;
+  }
+  if (!found)
+    return module.emitError("the module has no function: no step");
+  if (found.isExternal() || !llvm::hasSingleElement(found.getBody()))
+    return found.emitError("the step must be one block of ops");
+  return found;
+}
+
+namespace {
+struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
+  using VerifyPhaseBase::VerifyPhaseBase;
+
+  void runOnOperation() override {
+    auto step = getStepFunction(getOperation());
+    if (failed(step))
+      return signalPassFailure();
+    if (!llvm::is_contained({"graph", "sharded", "step", "local"},
+                            StringRef(phase))) {
+      getOperation().emitError("tp-verify-phase: no phase is called '")
+          << phase << "'; wanted graph, sharded, step or local";
+      return signalPassFailure();
+    }
+    WalkResult result = step->walk([&](Operation *op) {
+      return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  LogicalResult check(Operation *op) {
+    if (isa<func::FuncOp, func::ReturnOp>(op))
+      return checkTypes(op);
+    if (!isa<tp::TPDialect>(op->getDialect()))
+      return op->emitOpError("is not a tp op; between import and the kernels "
+                             "only tp ops touch tensors");
+    if (phase != "sharded" && op->hasAttr(tp::getWaysAttrName()))
+      return op->emitOpError("still has its ways; run tp-insert-conjugates");
+    if (phase == "local" &&
+        !isa<tp::RowLowerableOpInterface, tp::PlanLowerableOpInterface,
+             tp::ParamOp, tp::UpdateOp, tp::OutputOp>(op))
+      return op->emitOpError("has no lowering to local code");
+    return checkTypes(op);
+  }
+
+  LogicalResult checkTypes(Operation *op) {
+    bool wanted = phase == "sharded" || phase == "step";
+    auto check = [&](Value value) -> LogicalResult {
+      auto tensor = dyn_cast<RankedTensorType>(value.getType());
+      if (!tensor || !tensor.hasStaticShape())
+        return op->emitOpError("touches ")
+               << value.getType() << "; only tensors of static shape are known";
+      if (bool(tp::getLayoutAttr(tensor)) != wanted)
+        return op->emitOpError("has ")
+               << (wanted ? "a tensor without a layout"
+                          : "a tensor with a layout")
+               << ", which phase '" << phase << "' must not have";
+      return success();
+    };
+    for (Value value : op->getOperands())
+      if (failed(check(value)))
+        return failure();
+    for (Value value : op->getResults())
+      if (failed(check(value)))
+        return failure();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The summary is read from the plan file itself, so it says what was written.
+
+#include "Summary.h"
+#include "colrow/runtime/PlanFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <map>
+
+using namespace llvm;
+using namespace colrow;
+
+static std::string bytesText(uint64_t bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = double(bytes);
+  unsigned unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit)
+    value /= 1024;
+  return formatv(unit ? "{0:F1} {1}" : "{0:F0} {1}", value, units[unit]);
+}
+
+/// "S(0) of 252 pad 256 over tp", or "R".
+static std::string layoutText(const plan::Plan &plan,
+                              const plan::Parameter &parameter) {
+  std::string text;
+  for (unsigned d = 0; d < parameter.dims()->size(); ++d)
+    for (const plan::Factor *factor : *parameter.dims()->Get(d)->factors()) {
+      if (!factor->axes() || factor->axes()->size() == 0)
+        continue;
+      text += formatv("{0}split {1}", text.empty() ? "" : ", ", d);
+      for (uint8_t axis : *factor->axes())
+        text += " over " + plan.mesh()->Get(axis)->name()->str();
+    }
+  return text.empty() ? "replicated" : text;
+}
+
+/// "h.*.attn.weight" for "h.3.attn.weight": layers share a line.
+static std::string withoutNumbers(StringRef name) {
+  SmallVector<StringRef> parts;
+  name.split(parts, '.');
+  for (StringRef &part : parts)
+    if (!part.empty() && all_of(part, isDigit))
+      part = "*";
+  return join(parts, ".");
+}
+
+static void printParameters(const plan::Plan &plan, raw_ostream &os) {
+  std::map<std::pair<std::string, std::string>, unsigned> lines;
+  std::vector<std::pair<std::string, std::string>> order;
+  uint64_t elements = 0, count = 0;
+  for (const plan::Parameter *parameter : *plan.parameters()) {
+    if (parameter->state_of() >= 0)
+      continue;
+    uint64_t n = 1;
+    for (int64_t size : *parameter->shape())
+      n *= size;
+    elements += n;
+    ++count;
+    std::pair<std::string, std::string> key(
+        withoutNumbers(parameter->name()->str()), layoutText(plan, *parameter));
+    if (lines[key]++ == 0)
+      order.push_back(key);
+  }
+  os << formatv("parameters   {0} in {1} tensors\n", elements, count);
+  for (auto &key : order)
+    os << formatv("  {0,-48} x{1,-3} {2}\n", key.first, lines[key], key.second);
+}
+
+static void printCollectives(const plan::Plan &plan, raw_ostream &os) {
+  std::map<std::string, std::pair<unsigned, uint64_t>> kinds;
+  for (const plan::Instruction *instruction : *plan.instructions())
+    if (const plan::Collective *c = instruction->op_as_Collective()) {
+      std::string kind = plan::EnumNameCollectiveKind(c->kind());
+      kind += c->reduction() == plan::Reduction::max ? " (max)" : "";
+      ++kinds[kind].first;
+      kinds[kind].second += c->payload_bytes();
+    }
+  os << "collectives a step\n";
+  if (kinds.empty())
+    os << "  none\n";
+  for (auto &[kind, total] : kinds)
+    os << formatv("  {0,-18} x{1,-5} {2}\n", kind, total.first,
+                  bytesText(total.second));
+}
+
+Error colrow::printSummary(StringRef path, raw_ostream &os) {
+  auto plan = runtime::readPlanFile(path);
+  if (!plan)
+    return plan.takeError();
+  const plan::Plan &p = plan->get();
+  os << formatv("{0}: ", path);
+  for (const plan::MeshAxis *axis : *p.mesh())
+    os << axis->name()->str() << '=' << axis->size() << ' ';
+  os << formatv("batch={0} seq={1}, {2} instructions\n", p.batch(), p.seq(),
+                p.instructions()->size());
+  printParameters(p, os);
+  printCollectives(p, os);
+  const plan::Memory *m = p.memory();
+  os << formatv("memory a rank  parameters {0}, gradients {1}, optimizer {2}, "
+                "saved activations {3}, arena {4}\n",
+                bytesText(m->parameters()), bytesText(m->gradients()),
+                bytesText(m->optimizer()), bytesText(m->activations()),
+                bytesText(m->arena()));
+  return Error::success();
+}

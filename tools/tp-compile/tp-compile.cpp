@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-compile: from a Hugging Face folder or a graph to a plan file.
+
+#include "Summary.h"
+#include "colrow/Import/Import.h"
+#include "colrow/Passes/Passes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace colrow;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory modelOptions("Model");
+static cl::OptionCategory layoutOptions("Partition");
+static cl::OptionCategory optimizerOptions("Optimizer (AdamW)");
+static cl::OptionCategory outputOptions("Output");
+
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("DIR|graph.mlir"),
+                                  cl::cat(modelOptions));
+static cl::opt<int64_t> batchSize("batch", cl::init(0), cl::value_desc("B"),
+                                  cl::desc("sequences of the global batch"),
+                                  cl::cat(modelOptions));
+static cl::opt<int64_t> seqLength("seq", cl::init(0), cl::value_desc("S"),
+                                  cl::desc("tokens a sequence"),
+                                  cl::cat(modelOptions));
+static cl::opt<std::string> mesh("mesh", cl::init("tp=1"),
+                                 cl::value_desc("tp=N"),
+                                 cl::desc("mesh axes and sizes (tp=1)"),
+                                 cl::cat(layoutOptions));
+static cl::list<std::string>
+    pins("pin", cl::value_desc("PARAM=DIM:AXIS"),
+         cl::desc("store a parameter split on dimension DIM over AXIS"),
+         cl::cat(layoutOptions));
+static cl::opt<std::string>
+    topology("topology", cl::value_desc("FILE"),
+             cl::desc("machine to optimise for; default: threads of one CPU, "
+                      "100 GFLOP/s and 20 GB/s a rank, links of 10 GB/s and "
+                      "2 us"),
+             cl::cat(layoutOptions));
+static cl::opt<std::string> target("target", cl::init("cpu"),
+                                   cl::desc("cpu; others are not there yet"),
+                                   cl::cat(outputOptions));
+static cl::opt<double> beta1("beta1", cl::init(0.9),
+                             cl::desc("decay of the first moment (0.9)"),
+                             cl::cat(optimizerOptions));
+static cl::opt<double> beta2("beta2", cl::init(0.999),
+                             cl::desc("decay of the second moment (0.999)"),
+                             cl::cat(optimizerOptions));
+static cl::opt<double> eps("eps", cl::init(1e-8),
+                           cl::desc("added to the denominator (1e-8)"),
+                           cl::cat(optimizerOptions));
+static cl::opt<double>
+    weightDecay("weight-decay", cl::init(0.01),
+                cl::desc("decay of parameters of rank >= 2 (0.01)"),
+                cl::cat(optimizerOptions));
+static cl::opt<double>
+    clipGradNorm("clip-grad-norm", cl::init(0),
+                 cl::desc("largest gradient norm; 0 (default): no clipping"),
+                 cl::cat(optimizerOptions));
+static cl::list<std::string>
+    outputs("outputs", cl::CommaSeparated, cl::value_desc("gradients,logits"),
+            cl::desc("values that tp-run --dump-outputs may write"),
+            cl::cat(outputOptions));
+static cl::opt<std::string> output("o", cl::Required,
+                                   cl::value_desc("step.plan"),
+                                   cl::desc("plan file to write"),
+                                   cl::cat(outputOptions));
+static cl::opt<bool> quiet("quiet", cl::desc("print no summary"),
+                           cl::cat(outputOptions));
+
+static constexpr llvm::StringLiteral overview =
+    "From a Hugging Face folder, or a graph of tp ops, to a plan that tp-run\n"
+    "executes: the whole training step, partitioned over the mesh.\n\n"
+    "Examples:\n"
+    "  tp-compile gpt2/ --mesh tp=2 --batch 8 --seq 256 -o step.plan\n"
+    "  tp-compile graph.mlir --mesh tp=4 --clip-grad-norm 1.0 -o step.plan\n";
+
+static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static llvm::Error checkOptions() {
+  if (target != "cpu")
+    return fail("--target " + target + ": only cpu is there so far");
+  for (const std::string &name : outputs)
+    if (name != "gradients" && name != "logits")
+      return fail("--outputs " + name + ": wanted gradients, logits");
+  auto inside = [](double x) { return x >= 0 && x < 1; };
+  if (!inside(beta1) || !inside(beta2))
+    return fail("--beta1 and --beta2 must lie in [0, 1)");
+  if (!(eps > 0) || !(weightDecay >= 0) || !(clipGradNorm >= 0))
+    return fail("--eps must be positive, --weight-decay and --clip-grad-norm "
+                "not negative");
+  return llvm::Error::success();
+}
+
+/// Collects diagnostics, so that the first error is one line on stderr.
+struct FirstError {
+  explicit FirstError(MLIRContext &context)
+      : handler(&context, [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+              text.empty()) {
+            llvm::raw_string_ostream os(text);
+            if (!isa<UnknownLoc>(diagnostic.getLocation()))
+              printLocation(os, diagnostic.getLocation());
+            os << diagnostic.str();
+          }
+          return success();
+        }) {}
+
+  static void printLocation(llvm::raw_ostream &os, Location loc) {
+    if (auto file = dyn_cast<FileLineColLoc>(loc))
+      os << file.getFilename().getValue() << ':' << file.getLine() << ':'
+         << file.getColumn() << ": ";
+    else if (auto named = dyn_cast<NameLoc>(loc))
+      os << named.getName().getValue() << ": ";
+  }
+
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
+  if (!llvm::StringRef(input).ends_with(".mlir")) {
+    if (batchSize < 1 || seqLength < 1)
+      return fail("a model folder needs --batch and --seq, both at least 1");
+    import::ImportOptions options;
+    options.path = input;
+    options.batch = batchSize;
+    options.seq = seqLength;
+    return import::importModel(context, options);
+  }
+  FirstError error(context);
+  if (!llvm::sys::fs::exists(input))
+    return fail(input + ": no such file");
+  auto module = parseSourceFile<ModuleOp>(input, &context);
+  if (!module)
+    return fail(error.text);
+  return module;
+}
+
+/// Logits leave the step only if asked for: else their result is dropped.
+static void dropLogits(ModuleOp module) {
+  for (auto step : module.getOps<func::FuncOp>()) {
+    llvm::BitVector drop(step.getNumResults());
+    for (unsigned i = 0; i < step.getNumResults(); ++i) {
+      auto role =
+          step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+      if (role && role.getValue() != "loss" &&
+          !llvm::is_contained(outputs, role.getValue()))
+        drop.set(i);
+    }
+    step.getBody().front().getTerminator()->eraseOperands(drop);
+    (void)step.eraseResults(drop);
+  }
+}
+
+static llvm::Error run() {
+  if (llvm::Error e = checkOptions())
+    return e;
+  DialectRegistry registry;
+  registry.insert<func::FuncDialect, tp::TPDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false);
+  auto module = readModel(context);
+  if (!module)
+    return module.takeError();
+  dropLogits(**module);
+
+  passes::PipelineOptions options;
+  options.mesh = mesh;
+  options.topology = topology;
+  options.pins.assign(pins.begin(), pins.end());
+  options.optimizer.beta1 = beta1;
+  options.optimizer.beta2 = beta2;
+  options.optimizer.eps = eps;
+  options.optimizer.weightDecay = weightDecay;
+  options.optimizer.clipGradNorm = clipGradNorm;
+  options.optimizer.keepGradients = llvm::is_contained(outputs, "gradients");
+  options.output = output;
+  PassManager manager(&context);
+  // Each phase ends in its own verifier pass.
+  manager.enableVerifier(false);
+  passes::buildPipeline(manager, options);
+  FirstError error(context);
+  if (failed(manager.run(**module)))
+    return fail(error.text.empty() ? "the pipeline failed" : error.text);
+  return quiet ? llvm::Error::success() : printSummary(output, llvm::outs());
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(
+      {&modelOptions, &layoutOptions, &optimizerOptions, &outputOptions});
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs()))
+    return 2;
+  if (llvm::Error e = run()) {
+    llvm::errs() << "tp-compile: error: " << llvm::toString(std::move(e))
+                 << '\n';
+    return 1;
+  }
+  return 0;
+}
