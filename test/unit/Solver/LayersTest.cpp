@@ -186,6 +186,7 @@ TEST(Layers, LongLivedValuesAreExact) {
   Solution solution = solved(stack.problem);
   // Stored split 4, embedding 5 and g 3, head 20 and f 3.
   EXPECT_EQ(solution.total, times(96, kLayer) + (Cost{35, 2, 12}));
+  EXPECT_LT(solution.largestTable, 40u);
   EXPECT_EQ(solution.state[tied], S);
   EXPECT_EQ(solution.wanted[tied], 1 << S);
 }
