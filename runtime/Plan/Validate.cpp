@@ -345,6 +345,9 @@ static Error checkSizes(const plan::Plan &plan) {
       plan.scratch_bytes() > maxRegionBytes)
     return failure("regions of {0} and {1} bytes are too large",
                    plan.persistent_bytes(), plan.scratch_bytes());
+  if (plan.constants() && plan.constants()->size() &&
+      reinterpret_cast<uintptr_t>(plan.constants()->data()) % 64 != 0)
+    return failure("constants are not aligned to 64 bytes");
   if (plan.vocab() < 0 || plan.vocab() > INT_MAX || plan.seq() > INT_MAX - 1 ||
       checkedProduct({plan.batch(), plan.seq() + 1, 8}) == 0)
     return failure("batch {0}, sequence {1} and vocabulary {2} cannot be",

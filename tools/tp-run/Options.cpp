@@ -146,19 +146,29 @@ bool checkWork() {
   return true;
 }
 
-/// An option at the end without its value, which the parser would report in
-/// another form.
-bool checkLastValue(int argc, char **argv) {
-  StringRef last = argv[argc - 1];
-  StringRef name = last.ltrim('-');
-  if (argc < 2 || name.size() == last.size() || name.contains('='))
-    return true;
+/// Names of options, and that each has its value: the parser would report
+/// these in other forms.
+bool checkNames(int argc, char **argv) {
   auto &options = cl::getRegisteredOptions(train);
-  auto found = options.find(name);
-  if (found == options.end() ||
-      found->second->getValueExpectedFlag() != cl::ValueRequired)
-    return true;
-  return complain(last + " needs a value");
+  for (int i = 2; i < argc; ++i) {
+    StringRef argument = argv[i];
+    if (argument == "--")
+      return true;
+    if (argument.size() < 2 || argument[0] != '-')
+      continue;
+    auto [name, value] = argument.ltrim('-').split('=');
+    auto found = options.find(name);
+    if (found == options.end())
+      return complain("unknown option " + argument +
+                      " (see tp-run train --help)");
+    bool wantsValue =
+        found->second->getValueExpectedFlag() == cl::ValueRequired;
+    if (!wantsValue || argument.contains('='))
+      continue;
+    if (++i == argc)
+      return complain(argument + " needs a value");
+  }
+  return true;
 }
 
 /// The parser's complaint as one line of this tool.
@@ -174,7 +184,7 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
   cl::HideUnrelatedOptions({&start, &work, &keep, &look});
   cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
-  if (!checkLastValue(argc, argv))
+  if (argc > 1 && StringRef(argv[1]) == "train" && !checkNames(argc, argv))
     return std::nullopt;
   std::string complaint;
   raw_string_ostream errors(complaint);

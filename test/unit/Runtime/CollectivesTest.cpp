@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Collectives between threads, against sums taken in rank order by the test.
+
+#include "TestPlan.h"
+#include "colrow/runtime/SharedMemory.h"
+#include "colrow/runtime/Statistics.h"
+#include <thread>
+
+namespace colrow::runtime::test {
+namespace {
+
+Mesh meshOf(std::vector<unsigned> sizes) {
+  Mesh mesh;
+  mesh.sizes.assign(sizes.begin(), sizes.end());
+  mesh.names.resize(sizes.size(), "x");
+  return mesh;
+}
+
+/// Runs f(rank, communicator) on a thread a rank.
+template <typename F>
+void onGroup(const Mesh &mesh, std::vector<uint8_t> axes, F f) {
+  SharedMemoryTransport transport(mesh);
+  std::vector<std::thread> threads;
+  for (unsigned rank = 0; rank < mesh.ranks(); ++rank)
+    threads.emplace_back(
+        [&, rank] { f(rank, *transport.communicator(rank, axes)); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+float valueOf(unsigned rank, int64_t i) {
+  return 1.0f / float(1 + rank) + 0.001f * float(i % 97);
+}
+
+/// All sizes around tiles, chunks and the small path; in place and not; twice
+/// in a row, since state alternates.
+TEST(Collectives, AllReduceSumsInRankOrder) {
+  for (unsigned ranks : {1u, 2u, 3u, 4u})
+    for (int64_t count : {1, 5, 1024, 1025, 4096, 10007})
+      for (bool inPlace : {true, false}) {
+        std::vector<float> want(count);
+        for (int64_t i = 0; i < count; ++i) {
+          want[i] = valueOf(0, i);
+          for (unsigned r = 1; r < ranks; ++r)
+            want[i] += valueOf(r, i);
+        }
+        onGroup(meshOf({ranks}), {0}, [&](unsigned rank, Communicator &group) {
+          for (int again = 0; again < 3; ++again) {
+            std::vector<float> src(count), other(count);
+            for (int64_t i = 0; i < count; ++i)
+              src[i] = valueOf(rank, i);
+            std::vector<float> &dst = inPlace ? src : other;
+            group.run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
+                       plan::DType::f32, count, 0, 0, 0, src.data(),
+                       dst.data()});
+            EXPECT_EQ(dst, want) << ranks << " ranks, " << count;
+          }
+        });
+      }
+}
+
+TEST(Collectives, AllReduceOfIntegersAndMaxima) {
+  onGroup(meshOf({3}), {0}, [](unsigned rank, Communicator &group) {
+    std::vector<int64_t> wide = {int64_t(rank) - 1, int64_t(1) << 40};
+    group.run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
+               plan::DType::i64, 2, 0, 0, 0, wide.data(), wide.data()});
+    EXPECT_EQ(wide, (std::vector<int64_t>{0, int64_t(3) << 40}));
+    std::vector<float> top = {-float(rank) - 1, float(rank)};
+    group.run({plan::CollectiveKind::all_reduce, plan::Reduction::max,
+               plan::DType::f32, 2, 0, 0, 0, top.data(), top.data()});
+    EXPECT_EQ(top, (std::vector<float>{-1, 2}));
+  });
+}
+
+/// Seven columns over three ranks of three: the last rank has one.
+TEST(Collectives, GatherAndScatterCutAtTheTotal) {
+  constexpr int64_t outer = 2, block = 3, total = 7;
+  onGroup(meshOf({3}), {0}, [](unsigned rank, Communicator &group) {
+    std::vector<float> mine(outer * block, -1), whole(outer * total, -1);
+    for (int64_t row = 0; row < outer; ++row)
+      for (int64_t c = 0; c < block; ++c)
+        mine[row * block + c] = row * 100 + rank * block + c;
+    CollectiveCall call{plan::CollectiveKind::all_gather,
+                        plan::Reduction::none,
+                        plan::DType::f32,
+                        0,
+                        outer,
+                        block,
+                        total,
+                        mine.data(),
+                        whole.data()};
+    group.run(call);
+    for (int64_t row = 0; row < outer; ++row)
+      for (int64_t c = 0; c < total; ++c)
+        EXPECT_EQ(whole[row * total + c], row * 100 + c);
+
+    std::vector<float> sums(outer * block, -1);
+    call.kind = plan::CollectiveKind::reduce_scatter;
+    call.reduction = plan::Reduction::sum;
+    call.src = whole.data();
+    call.dst = sums.data();
+    group.run(call);
+    for (int64_t row = 0; row < outer; ++row)
+      for (int64_t c = 0; c < block; ++c) {
+        int64_t column = rank * block + c;
+        EXPECT_EQ(sums[row * block + c],
+                  column < total ? 3 * (row * 100 + column) : 0);
+      }
+  });
+}
+
+TEST(Collectives, AllToAllExchangesBlocks) {
+  onGroup(meshOf({3}), {0}, [](unsigned rank, Communicator &group) {
+    std::vector<int32_t> src(6), dst(6, -1);
+    for (int i = 0; i < 6; ++i)
+      src[i] = rank * 10 + i;
+    group.run({plan::CollectiveKind::all_to_all, plan::Reduction::none,
+               plan::DType::i32, 0, 1, 2, 0, src.data(), dst.data()});
+    for (int from = 0; from < 3; ++from)
+      for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(dst[from * 2 + i], from * 10 + int(rank) * 2 + i);
+  });
+}
+
+/// A mesh of 2 x 3: groups over each axis, over both, and over both reversed.
+TEST(Collectives, GroupsFollowTheAxes) {
+  Mesh mesh = meshOf({2, 3});
+  auto gather = [&](std::vector<uint8_t> axes) {
+    std::vector<std::vector<int32_t>> result(6);
+    unsigned size = mesh.groupSize(axes);
+    onGroup(mesh, axes, [&](unsigned rank, Communicator &group) {
+      int32_t mine = rank;
+      std::vector<int32_t> all(size);
+      group.run({plan::CollectiveKind::all_gather, plan::Reduction::none,
+                 plan::DType::i32, 0, 1, 1, size, &mine, all.data()});
+      result[rank] = all;
+    });
+    return result;
+  };
+  using List = std::vector<int32_t>;
+  auto inner = gather({1});
+  EXPECT_EQ(inner[1], (List{0, 1, 2}));
+  EXPECT_EQ(inner[5], (List{3, 4, 5}));
+  auto outer = gather({0});
+  EXPECT_EQ(outer[1], (List{1, 4}));
+  EXPECT_EQ(gather({0, 1})[3], (List{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(gather({1, 0})[3], (List{0, 3, 1, 4, 2, 5}));
+}
+
+TEST(Collectives, TotalsCountLoopsAndRingBytes) {
+  TestPlan builder;
+  builder.mesh = {{"dp", 2}, {"tp", 4}};
+  builder.scratchBytes = 4096;
+  CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::sum};
+  sum.axes = {1};
+  sum.count = 100;
+  sum.payload = 400;
+  builder.loop(3, 1);
+  builder.collective(sum);
+  builder.collective(sum);
+  CollectiveSpec gather{plan::CollectiveKind::all_gather};
+  gather.axes = {0, 1};
+  gather.outer = 1, gather.block = 2, gather.total = 15;
+  gather.dst = {Region::scratch, 64};
+  builder.collective(gather);
+  LoadedPlan plan = builder.load();
+  auto totals = collectiveTotals(plan.get());
+  ASSERT_EQ(totals.size(), 2u);
+  EXPECT_EQ(totals[0].axis, "tp");
+  EXPECT_EQ(totals[0].count, 4);
+  EXPECT_EQ(totals[0].payloadBytes, 1600u);
+  EXPECT_EQ(totals[0].sentBytes(), 1600 * 2 * 3 / 4);
+  EXPECT_EQ(totals[1].axis, "dp,tp");
+  EXPECT_EQ(totals[1].sentBytes(), 60 * 7 / 8.0);
+}
+
+} // namespace
+} // namespace colrow::runtime::test

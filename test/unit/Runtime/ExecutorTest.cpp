@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Plans that run: matrix products over ranks, loops, kernels, scalars, traces.
+
+#include "TestPlan.h"
+#include "colrow/runtime/HostCpu.h"
+#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Trace.h"
+#include "llvm/Support/JSON.h"
+#include <cstring>
+
+namespace colrow::runtime::test {
+namespace {
+
+std::unique_ptr<Executor> start(const LoadedPlan &plan, bool trace = false) {
+  ExecutorOptions options;
+  options.trace = trace;
+  return take(Executor::create(plan.get(), options));
+}
+
+float floatAt(Executor &executor, unsigned rank, uint64_t offset) {
+  float value;
+  std::memcpy(&value, executor.persistent(rank) + offset, 4);
+  return value;
+}
+
+/// x [2, 8] by w [8, 3], the inner dimension split over ranks: partial products
+/// summed by an all-reduce. Integers, so every split is exact.
+TEST(Executor, SplitProductEqualsWhole) {
+  for (unsigned ranks : {1u, 2u, 4u}) {
+    int64_t k = 8 / ranks;
+    TestPlan builder;
+    builder.mesh = {{"tp", ranks}};
+    builder.persistentBytes = 1024;
+    builder.scratchBytes = 64;
+    builder.gemm(2, 3, k, {Region::persistent, 0}, {Region::persistent, 256},
+                 {Region::scratch, 0});
+    CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::sum};
+    sum.count = 6;
+    sum.dst = {Region::persistent, 512};
+    builder.collective(sum);
+    LoadedPlan plan = builder.load();
+    auto executor = start(plan);
+    auto x = [](int64_t i, int64_t j) { return float(i * 8 + j - 5); };
+    auto w = [](int64_t i, int64_t j) { return float(i * 3 - j * j); };
+    for (unsigned r = 0; r < ranks; ++r) {
+      auto *memory = reinterpret_cast<float *>(executor->persistent(r));
+      for (int64_t j = 0; j < k; ++j) {
+        for (int64_t i = 0; i < 2; ++i)
+          memory[i * k + j] = x(i, r * k + j);
+        for (int64_t c = 0; c < 3; ++c)
+          memory[64 + j * 3 + c] = w(r * k + j, c);
+      }
+    }
+    executor->runStep({});
+    for (unsigned r = 0; r < ranks; ++r)
+      for (int64_t i = 0; i < 2; ++i)
+        for (int64_t c = 0; c < 3; ++c) {
+          float want = 0;
+          for (int64_t j = 0; j < 8; ++j)
+            want += x(i, j) * w(j, c);
+          EXPECT_EQ(floatAt(*executor, r, 512 + (i * 3 + c) * 4), want);
+        }
+  }
+}
+
+/// C += A^T B^T, on one rank.
+TEST(Executor, TransposedProductAccumulates) {
+  TestPlan builder;
+  builder.persistentBytes = 256;
+  builder.gemm(2, 2, 2, {Region::persistent, 0}, {Region::persistent, 64},
+               {Region::persistent, 128}, /*beta=*/1, /*transA=*/true,
+               /*transB=*/true);
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan);
+  float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, c[] = {100, 200, 300, 400};
+  std::memcpy(executor->persistent(0), a, 16);
+  std::memcpy(executor->persistent(0) + 64, b, 16);
+  std::memcpy(executor->persistent(0) + 128, c, 16);
+  executor->runStep({});
+  float want[] = {123, 231, 334, 446};
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(floatAt(*executor, 0, 128 + i * 4), want[i]);
+}
+
+/// Two nested loops: addresses and integers follow both indices.
+TEST(Executor, LoopsMoveAddressesAndIntegers) {
+  TestPlan builder;
+  builder.kernels = testKernels();
+  builder.persistentBytes = 6 * 8;
+  builder.loop(2, 2);
+  builder.loop(3, 1);
+  builder.launch("add_int", {{Region::persistent, 0, {24, 8}}}, {8},
+                 {{5, {100, 10}}});
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan);
+  executor->runStep({});
+  executor->runStep({});
+  for (int64_t i = 0; i < 2; ++i)
+    for (int64_t j = 0; j < 3; ++j) {
+      int64_t value;
+      std::memcpy(&value, executor->persistent(0) + i * 24 + j * 8, 8);
+      EXPECT_EQ(value, 2 * (5 + 100 * i + 10 * j));
+    }
+}
+
+TEST(Executor, CopyFillAndScalars) {
+  TestPlan builder;
+  builder.mesh = {{"dp", 2}, {"tp", 3}};
+  builder.persistentBytes = 256;
+  builder.constants = {1, 2, 3, 4};
+  builder.copy({Region::scalars, 0}, {Region::persistent, 0}, 64);
+  builder.copy({Region::constant, 0}, {Region::persistent, 64}, 4);
+  builder.fill({Region::persistent, 68}, 4, 0xff);
+  LoadedPlan plan = builder.load();
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(plan->constants()->data()) % 64, 0u);
+  auto executor = start(plan);
+  StepInputs inputs;
+  inputs.learningRate = 0.5f;
+  inputs.seed = 77;
+  inputs.step = 2;
+  executor->runStep(inputs);
+  for (unsigned r = 0; r < 6; ++r) {
+    EXPECT_EQ(floatAt(*executor, r, 0), 0.5f);
+    EXPECT_EQ(floatAt(*executor, r, 4), float(1 / (1 - 0.9 * 0.9)));
+    EXPECT_EQ(floatAt(*executor, r, 8), float(1 / (1 - 0.999 * 0.999)));
+    int64_t longs[6];
+    std::memcpy(longs, executor->persistent(r) + 16, sizeof(longs));
+    EXPECT_EQ(longs[0], 77);
+    EXPECT_EQ(longs[1], 2);
+    EXPECT_EQ(longs[2], r / 3);
+    EXPECT_EQ(longs[3], r % 3);
+    EXPECT_EQ(std::memcmp(executor->persistent(r) + 64,
+                          "\1\2\3\4\xff\xff\xff\xff", 8),
+              0);
+  }
+}
+
+TEST(Executor, MissingKernelIsNamed) {
+  TestPlan builder;
+  builder.kernels = testKernels();
+  builder.launch("no_such_kernel", {}, {}, {});
+  LoadedPlan plan = builder.load();
+  EXPECT_HAS(textOf(Executor::create(plan.get())),
+             "kernel no_such_kernel is not in the plan's object");
+  TestPlan text;
+  text.kernels = {'t', 'e', 'x', 't'};
+  text.launch("f", {}, {}, {});
+  LoadedPlan other = text.load();
+  EXPECT_HAS(textOf(Executor::create(other.get())), "not a shared object");
+}
+
+TEST(Executor, ImpossibleMemoryIsAnError) {
+  TestPlan builder;
+  builder.scratchBytes = uint64_t(1) << 46;
+  LoadedPlan plan = builder.load();
+  EXPECT_HAS(textOf(Executor::create(plan.get())), "cannot allocate");
+}
+
+TEST(Executor, OtherCpuIsRefused) {
+  TestPlan builder;
+  builder.features = "+no-such-feature,-sse4a";
+  LoadedPlan plan = builder.load();
+  EXPECT_HAS(textOf(checkHostCpu(plan.get())), "needs no-such-feature");
+  TestPlan any;
+  LoadedPlan plain = any.load();
+  EXPECT_EQ(textOf(checkHostCpu(plain.get())), "");
+}
+
+TEST(Executor, TraceHasATrackARank) {
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  builder.scratchBytes = 64;
+  builder.loop(3, 1);
+  builder.fill({}, 4, 0);
+  CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::sum};
+  sum.count = 1;
+  builder.collective(sum);
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan, /*trace=*/true);
+  executor->runStep({});
+  EXPECT_EQ(executor->events(1).size(), 4u);
+  TempFolder folder;
+  ASSERT_EQ(textOf(writeTrace(*executor, folder / "t.json")), "");
+  llvm::json::Value value = take(readJsonFile(folder / "t.json"));
+  unsigned slices = 0, names = 0;
+  for (const auto &event : *value.getAsObject()->getArray("traceEvents")) {
+    slices += event.getAsObject()->getString("ph") == "X";
+    names += event.getAsObject()->getString("name") == "thread_name";
+  }
+  EXPECT_EQ(slices, 8u);
+  EXPECT_EQ(names, 2u);
+}
+
+/// More ranks than any machine has cores, many steps: the barriers sleep.
+TEST(Executor, MoreRanksThanCores) {
+  TestPlan builder;
+  builder.mesh = {{"tp", 16}};
+  builder.persistentBytes = 64;
+  builder.loop(50, 1);
+  CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::max};
+  sum.count = 1;
+  sum.src = sum.dst = {Region::persistent, 0};
+  builder.collective(sum);
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan);
+  for (unsigned r = 0; r < 16; ++r)
+    *reinterpret_cast<float *>(executor->persistent(r)) = float(r);
+  executor->runStep({});
+  for (unsigned r = 0; r < 16; ++r)
+    EXPECT_EQ(floatAt(*executor, r, 0), 15);
+}
+
+} // namespace
+} // namespace colrow::runtime::test

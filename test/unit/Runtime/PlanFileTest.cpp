@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The plan file as a file: damage of any kind is an error, writing is atomic.
+
+#include "TestPlan.h"
+#include "llvm/Support/FileSystem.h"
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace colrow::runtime::test {
+namespace {
+
+TEST(PlanFile, RoundTrip) {
+  TempFolder folder;
+  std::string path = folder / "step.plan";
+  std::vector<uint8_t> table = toyPlan(2, 5).table();
+  ASSERT_EQ(textOf(writePlanFile(path, table)), "");
+  LoadedPlan plan = take(readPlanFile(path));
+  EXPECT_EQ(plan->vocab(), 5);
+  EXPECT_EQ(plan->parameters()->size(), 2u);
+  EXPECT_EQ(readFile(path), textOfBytes(planFile(table)));
+}
+
+TEST(PlanFile, EveryTruncationIsAnError) {
+  std::vector<uint8_t> bytes = toyPlan(2, 5).file();
+  for (size_t size = 0; size < bytes.size(); size += size < 300 ? 1 : 97)
+    EXPECT_NE(textOf(readPlanBuffer("p", ArrayRef(bytes).take_front(size))), "")
+        << size;
+}
+
+TEST(PlanFile, EveryFlippedByteIsAnError) {
+  TestPlan plan = toyPlan(1, 4);
+  plan.kernels.resize(64); // small: only the file's form matters here
+  std::vector<uint8_t> bytes = plan.file();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= 0x41;
+    EXPECT_NE(textOf(readPlanBuffer("p", bytes)), "") << "byte " << i;
+    bytes[i] ^= 0x41;
+  }
+  EXPECT_EQ(textOf(readPlanBuffer("p", bytes)), "");
+}
+
+/// With a right checksum, tables may still say anything: an error or a plan
+/// that is safe to run, never a crash.
+TEST(PlanFile, AlteredTablesNeverCrashTheReader) {
+  TestPlan plan = toyPlan(2, 4);
+  plan.kernels.resize(64);
+  std::vector<uint8_t> table = plan.table();
+  for (size_t i = 0; i < table.size(); ++i)
+    for (uint8_t change : {0x01, 0x80, 0xff}) {
+      table[i] ^= change;
+      (void)textOf(readPlanBuffer("p", planFile(table)));
+      table[i] ^= change;
+    }
+}
+
+TEST(PlanFile, OtherVersionAndOtherFilesAreNamed) {
+  std::vector<uint8_t> bytes = toyPlan(1, 4).file();
+  bytes[8] = 9;
+  EXPECT_HAS(textOf(readPlanBuffer("p", bytes)), "format version 9");
+  std::string json = "{\"not\": \"a plan, though quite a long text\"}";
+  EXPECT_HAS(textOf(readPlanBuffer(
+                 "p", ArrayRef(reinterpret_cast<const uint8_t *>(json.data()),
+                               json.size()))),
+             "not a plan file");
+  EXPECT_HAS(textOf(readPlanFile("/nowhere/step.plan")), "cannot open");
+}
+
+/// In a child process: writes with a limit on file size.
+int writeLimited(const std::string &path, size_t size, rlim_t limit) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    struct rlimit limits = {limit, limit};
+    ::setrlimit(RLIMIT_FSIZE, &limits);
+    std::string text =
+        textOf(writePlanFile(path, std::vector<uint8_t>(size, 1)));
+    ::_exit(text.find("limit on file size") != std::string::npos ? 7 : 0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(PlanFile, FullDiskIsAnErrorAndLeavesNothing) {
+  TempFolder folder;
+  std::string path = folder / "step.plan";
+  EXPECT_EQ(writeLimited(path, 3 << 20, 1 << 20), 7);
+  std::error_code code;
+  EXPECT_TRUE(sys::fs::directory_iterator(folder.path, code) ==
+              sys::fs::directory_iterator());
+  writeFile(path, "old");
+  EXPECT_EQ(writeLimited(path, 3 << 20, 1 << 20), 7);
+  EXPECT_EQ(readFile(path), "old");
+}
+
+} // namespace
+} // namespace colrow::runtime::test

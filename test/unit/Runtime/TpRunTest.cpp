@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-run as a user runs it: trains, saves, resumes to the bit, and says what
+// is wrong in one line.
+
+#include "TestPlan.h"
+#include "colrow/runtime/Json.h"
+#include "llvm/Support/FileSystem.h"
+#include <sys/wait.h>
+
+using namespace llvm;
+
+namespace colrow::runtime::test {
+namespace {
+
+class TpRun : public ::testing::Test {
+protected:
+  void SetUp() override {
+    writePlan("one.plan", toyPlan(1, 7));
+    writePlan("two.plan", toyPlan(2, 7));
+    writeFile(folder / "text.bin", std::string("\1\0\2\0\6\0\3\0\4\0\5\0\0\0"
+                                               "\1\0\6\0\2\0\2\0\3\0\1\0",
+                                               26));
+  }
+
+  void writePlan(const std::string &name, TestPlan plan) {
+    ASSERT_EQ(textOf(writePlanFile(folder / name, plan.table())), "");
+  }
+
+  /// Runs `tp-run train` in the folder; output and errors come together.
+  int run(const std::string &arguments) {
+    std::string command = "cd " + folder.path + " && " TP_RUN " train " +
+                          arguments + " > log 2>&1";
+    int status = std::system(command.c_str());
+    log = readFile(folder / "log");
+    return WEXITSTATUS(status);
+  }
+
+  std::vector<double> losses(const std::string &report) {
+    std::vector<double> result;
+    json::Value value = take(readJsonFile(folder / report));
+    for (const json::Value &step : *value.getAsObject()->getArray("steps"))
+      result.push_back(*step.getAsObject()->getNumber("loss"));
+    return result;
+  }
+
+  TempFolder folder;
+  std::string log;
+};
+
+TEST_F(TpRun, TrainsAndReports) {
+  ASSERT_EQ(run("two.plan --seed 3 --data text.bin --steps 8 --lr 0.05 "
+                "--report two.json --trace two.trace -n 2"),
+            0)
+      << log;
+  EXPECT_HAS(log, "step 8  loss ");
+  std::vector<double> two = losses("two.json");
+  ASSERT_EQ(two.size(), 8u);
+  EXPECT_LT(two[7], two[0]);
+  ASSERT_EQ(run("one.plan --seed 3 --data text.bin --steps 8 --lr 0.05 "
+                "--report one.json"),
+            0)
+      << log;
+  std::vector<double> one = losses("one.json");
+  for (unsigned i = 0; i < 8; ++i)
+    EXPECT_NEAR(one[i], two[i], 1e-6 * one[i]);
+  json::Value report = take(readJsonFile(folder / "two.json"));
+  const json::Object &root = *report.getAsObject();
+  EXPECT_EQ(root.getObject("memory")->getInteger("arena"), 5);
+  const json::Object &collective =
+      *(*root.getArray("collectives"))[0].getAsObject();
+  EXPECT_EQ(collective.getString("kind"), "all_reduce");
+  EXPECT_EQ(collective.getString("axis"), "tp");
+  EXPECT_EQ(collective.getInteger("count"), 1);
+  EXPECT_EQ(collective.getInteger("bytes"), 4);
+  EXPECT_GT(*root.getInteger("peak_rss_bytes"), 0);
+  take(readJsonFile(folder / "two.trace"));
+}
+
+/// 9 steps at once, and 4 + 5 with a stop between: equal to the bit.
+TEST_F(TpRun, ResumedRunEqualsTheUnstopped) {
+  std::string common = "two.plan --data text.bin --lr 0.05 ";
+  ASSERT_EQ(run(common + "--seed 3 --steps 9 --report all.json --save all"), 0)
+      << log;
+  ASSERT_EQ(run(common + "--seed 3 --steps 4 --report a.json --save out "
+                         "--save-every 3"),
+            0)
+      << log;
+  ASSERT_EQ(run(common + "--resume out --steps 9 --report b.json --save out"),
+            0)
+      << log;
+  EXPECT_HAS(log, "step 5  loss ");
+  std::vector<double> all = losses("all.json"), parts = losses("a.json");
+  for (double loss : losses("b.json"))
+    parts.push_back(loss);
+  EXPECT_EQ(all, parts);
+  EXPECT_EQ(readFile(folder / "all/model.safetensors"),
+            readFile(folder / "out/model.safetensors"));
+  EXPECT_EQ(readFile(folder / "all/optimizer.safetensors"),
+            readFile(folder / "out/optimizer.safetensors"));
+  EXPECT_EQ(run(common + "--resume out --steps 4"), 1);
+  EXPECT_HAS(log, "has done 9 steps already");
+  EXPECT_EQ(run(common + "--resume out --seed 4 --steps 10"), 1);
+  EXPECT_HAS(log, "was trained with seed 3, not 4");
+  EXPECT_EQ(run("one.plan --resume out --data text.bin --steps 10"), 1);
+  EXPECT_HAS(log, "resuming on another tp is not supported yet");
+}
+
+TEST_F(TpRun, InitialWeightsAndWeightsFolders) {
+  ASSERT_EQ(run("two.plan --seed 3 --steps 0 --save two"), 0) << log;
+  ASSERT_EQ(run("one.plan --seed 3 --steps 0 --save one"), 0) << log;
+  EXPECT_EQ(readFile(folder / "one/model.safetensors"),
+            readFile(folder / "two/model.safetensors"));
+  ASSERT_EQ(run("two.plan --weights two --steps 3 --data text.bin --report "
+                "w.json"),
+            0)
+      << log;
+  ASSERT_EQ(run("two.plan --seed 3 --steps 3 --data text.bin --report s.json"),
+            0)
+      << log;
+  EXPECT_EQ(losses("w.json"), losses("s.json"));
+}
+
+TEST_F(TpRun, LossThatIsNotFiniteStops) {
+  ASSERT_EQ(run("two.plan --seed 3 --data text.bin --steps 200 --lr 1e6 "
+                "--save out --save-every 1 --report r.json"),
+            1);
+  EXPECT_HAS(log, "loss of step ");
+  EXPECT_HAS(log, "training stopped, the last checkpoint stays");
+  take(readJsonFile(folder / "r.json"));
+  EXPECT_EQ(run("two.plan --resume out --steps 0"), 1) << log;
+  EXPECT_HAS(log, "has done ");
+}
+
+TEST_F(TpRun, ErrorsAreOneLine) {
+  auto fails = [&](const std::string &arguments, int code, const char *text) {
+    EXPECT_EQ(run(arguments), code) << log;
+    EXPECT_HAS(log, "tp-run: error: ");
+    EXPECT_HAS(log, text);
+    EXPECT_EQ(StringRef(log).count('\n'), 1u) << log;
+  };
+  fails("two.plan --seed 1", 2, "give the number of steps");
+  fails("two.plan --steps 1", 2, "where does training start?");
+  fails("two.plan --seed 1 --steps x", 2, "--steps takes a whole number");
+  fails("two.plan --seed 1 --steps", 2, "--steps needs a value");
+  fails("two.plan --seed 1 --steps 1 --lr -1", 2, "--lr takes a finite");
+  fails("two.plan --nonsense", 2, "unknown option --nonsense");
+  fails("two.plan --seed 1 --steps 1 --save-every 2", 2, "needs --save");
+  fails("two.plan --weights a --resume b --steps 1", 2, "exclude each other");
+  fails("none.plan --seed 1 --steps 1", 1, "none.plan: cannot open");
+  fails("text.bin --seed 1 --steps 1", 1, "not a plan file");
+  fails("two.plan --seed 1 --steps 1 -n 4", 1,
+        "was compiled for 2 ranks (tp=2), not 4");
+  fails("two.plan --seed 1 --steps 1", 1, "give --data FILE");
+  fails("two.plan --weights . --steps 1", 1, "holds neither");
+  fails("two.plan --seed 1 --steps 1 --data text.bin --dump-outputs o", 1,
+        "--outputs gradients,logits");
+  fails("two.plan --seed 1 --steps 1 --data text.bin --save text.bin", 1,
+        "cannot open folder");
+}
+
+TEST_F(TpRun, InterruptEndsAfterTheStep) {
+  std::string command = "cd " + folder.path +
+                        " && timeout -s INT 0.5 " TP_RUN
+                        " train one.plan --seed 3 --data text.bin --steps "
+                        "1000000000 --save out > log 2> errors";
+  (void)std::system(command.c_str());
+  EXPECT_HAS(readFile(folder / "errors"), "interrupted after step ");
+  EXPECT_HAS(readFile(folder / "errors"), ", which is saved");
+  EXPECT_NE(readFile(folder / "out/state.json"), "");
+}
+
+} // namespace
+} // namespace colrow::runtime::test
