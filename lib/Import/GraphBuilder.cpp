@@ -95,13 +95,14 @@ Value GraphBuilder::parameter(const ParameterSpec &spec) {
   std::string name = spec.tensor;
   if (!spec.part.empty())
     name += "." + spec.part;
-  tp::ParameterOp::create(
-      symbols, here, body.getStringAttr(name), TypeAttr::get(type),
-      body.getI64IntegerAttr(nextParameter++), spec.init,
-      body.getArrayAttr({source}), body.getI64IntegerAttr(spec.shape.size()),
-      /*frozen=*/UnitAttr(), /*pin=*/DictionaryAttr(),
-      /*gradient=*/tp::LayoutAttr(),
-      /*state=*/tp::LayoutAttr());
+  tp::ParameterOp::Properties properties;
+  properties.sym_name = body.getStringAttr(name);
+  properties.type = TypeAttr::get(type);
+  properties.id = body.getI64IntegerAttr(nextParameter++);
+  properties.init = spec.init;
+  properties.source = body.getArrayAttr({source});
+  properties.rank = body.getI64IntegerAttr(spec.shape.size());
+  tp::ParameterOp::create(symbols, here, TypeRange(), ValueRange(), properties);
   return tp::ParamOp::create(body, here, type,
                              FlatSymbolRefAttr::get(context, name));
 }

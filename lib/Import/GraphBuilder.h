@@ -40,7 +40,7 @@ struct ParameterSpec {
   /// The file holds [in, out], the graph [out, in].
   bool transposed = false;
   /// A part of the file's last dimension; empty: the whole.
-  std::string part; ///< suffix of the symbol
+  std::string part = {}; ///< suffix of the symbol
   int64_t partStart = 0, partSize = 0;
 };
 

@@ -13,8 +13,8 @@
 
 using namespace llvm;
 using namespace mlir;
-using runtime::failure;
-using runtime::ModelFiles;
+using colrow::runtime::failure;
+using colrow::runtime::ModelFiles;
 
 namespace colrow::import {
 

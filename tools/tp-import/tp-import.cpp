@@ -17,11 +17,12 @@ static cl::OptionCategory category("tp-import");
 static cl::opt<std::string> input(cl::Positional, cl::Required,
                                   cl::desc("DIR|config.json"),
                                   cl::cat(category));
-static cl::opt<int64_t> batch("batch", cl::Required, cl::value_desc("B"),
-                              cl::desc("sequences of the global batch"),
-                              cl::cat(category));
-static cl::opt<int64_t> seq("seq", cl::Required, cl::value_desc("S"),
-                            cl::desc("tokens a sequence"), cl::cat(category));
+static cl::opt<int64_t> batchSize("batch", cl::Required, cl::value_desc("B"),
+                                  cl::desc("sequences of the global batch"),
+                                  cl::cat(category));
+static cl::opt<int64_t> seqLength("seq", cl::Required, cl::value_desc("S"),
+                                  cl::desc("tokens a sequence"),
+                                  cl::cat(category));
 static cl::opt<std::string>
     output("o", cl::init("-"), cl::value_desc("graph.mlir"),
            cl::desc("file to write; - is the standard output (default)"),
@@ -58,8 +59,8 @@ static Error run() {
   context.printOpOnDiagnostic(false);
   colrow::import::ImportOptions options;
   options.path = input;
-  options.batch = batch;
-  options.seq = seq;
+  options.batch = batchSize;
+  options.seq = seqLength;
   auto module = colrow::import::importModel(context, options);
   if (!module)
     return module.takeError();

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every field of a config is honoured, refused by name, or named in a warning.
+
+#include "TestFolder.h"
+#include <gtest/gtest.h>
+
+using namespace colrow::import;
+using namespace llvm;
+using json::Array;
+using json::Object;
+
+namespace {
+
+/// A change to a config, and what the error then says after "config.json: ".
+struct Refused {
+  Fields changes;
+  std::string error;
+};
+
+void expectRefused(const Object &config, std::vector<Refused> cases) {
+  for (Refused &c : cases) {
+    Imported result = importConfig(with(config, c.changes));
+    EXPECT_EQ(result.error, "DIR/config.json: " + c.error);
+    EXPECT_EQ(result.graph, "");
+  }
+}
+
+std::string wantedSize(const char *field, const char *found,
+                       const char *most = "2147483648") {
+  return formatv("field '{0}' is {1}; wanted an integer from 1 to {2}", field,
+                 found, most);
+}
+
+TEST(Config, SmallestAreImported) {
+  for (const Object &config : {gpt2Config(), llamaConfig()}) {
+    Imported result = importConfig(config);
+    EXPECT_EQ(result.error, "");
+    EXPECT_EQ(result.warnings, "");
+    EXPECT_NE(result.graph, "");
+  }
+}
+
+TEST(Config, SizesMustBePositiveIntegers) {
+  expectRefused(
+      gpt2Config(),
+      {{{{"n_embd", -8}}, wantedSize("n_embd", "-8", "536870912")},
+       {{{"n_embd", "8"}}, wantedSize("n_embd", "\"8\"", "536870912")},
+       {{{"n_embd", 8.5}}, wantedSize("n_embd", "8.5", "536870912")},
+       {{{"n_head", 0}}, wantedSize("n_head", "0")},
+       {{{"n_inner", Array{1}}}, wantedSize("n_inner", "[1]")},
+       {{{"n_layer", 100000000}}, wantedSize("n_layer", "100000000", "10000")},
+       {{{"vocab_size", 4611686018427387904}},
+        wantedSize("vocab_size", "4611686018427387904")},
+       {{{"n_positions", "absent"}},
+        "field 'n_positions' is missing; wanted "
+        "an integer from 1 to 2147483648"}});
+  expectRefused(llamaConfig(),
+                {{{{"head_dim", 2147483648}},
+                  "num_attention_heads (4) times head_dim (2147483648) exceeds "
+                  "2147483648"},
+                 {{{"intermediate_size", nullptr}},
+                  "field 'intermediate_size' is missing; wanted an integer "
+                  "from 1 to 2147483648"}});
+}
+
+TEST(Config, NumbersAndFlagsHaveTheirTypes) {
+  expectRefused(
+      gpt2Config(),
+      {{{{"layer_norm_epsilon", 0}},
+        "field 'layer_norm_epsilon' is 0; wanted a number greater than 0"},
+       {{{"layer_norm_epsilon", true}},
+        "field 'layer_norm_epsilon' is true; wanted a number greater than 0"},
+       {{{"resid_pdrop", 1}},
+        "field 'resid_pdrop' is 1; wanted a probability, "
+        "at least 0 and less than 1"},
+       {{{"attn_pdrop", -0.5}},
+        "field 'attn_pdrop' is -0.5; wanted a "
+        "probability, at least 0 and less than 1"},
+       {{{"scale_attn_weights", 1}},
+        "field 'scale_attn_weights' is 1; wanted true or false"},
+       {{{"activation_function", 3}},
+        "field 'activation_function' is 3; wanted a string"}});
+}
+
+TEST(Config, HeadsMustDivide) {
+  expectRefused(gpt2Config(),
+                {{{{"n_head", 3}},
+                  "n_embd (8) is not a multiple of n_head (3); the head "
+                  "size must be a whole number"}});
+  expectRefused(
+      llamaConfig(),
+      {{{{"num_attention_heads", 3}, {"num_key_value_heads", nullptr}},
+        "hidden_size (8) is not a multiple of num_attention_heads (3), and "
+        "there is no head_dim"},
+       {{{"num_key_value_heads", 3}},
+        "num_attention_heads (4) is not a multiple of num_key_value_heads "
+        "(3)"},
+       {{{"head_dim", 5}},
+        "head size 5 is odd; rotary embedding turns pairs, so it must be even "
+        "(hidden_size 8, num_attention_heads 4)"}});
+}
+
+TEST(Config, ActivationsAreListed) {
+  const char *known = "gelu, gelu_python, gelu_new, gelu_fast, "
+                      "gelu_pytorch_tanh, relu, silu, swish";
+  expectRefused(gpt2Config(), {{{{"activation_function", "quick_gelu"}},
+                                std::string("field 'activation_function' is "
+                                            "\"quick_gelu\"; those supported "
+                                            "are ") +
+                                    known}});
+}
+
+TEST(Config, ModelTypeAndArchitecture) {
+  expectRefused(
+      gpt2Config(),
+      {{{{"model_type", "bert"}},
+        "field 'model_type' is \"bert\"; those known are gpt2, llama"},
+       {{{"model_type", "absent"}},
+        "field 'model_type' is missing; those known are gpt2, llama"},
+       {{{"model_type", 2}}, "field 'model_type' is 2; wanted a string"},
+       {{{"architectures", Array{"GPT2ForSequenceClassification"}}},
+        "field 'architectures' has \"GPT2ForSequenceClassification\"; of model "
+        "type gpt2 only GPT2LMHeadModel is supported"}});
+}
+
+TEST(Config, FieldsThatChangeTheMathematicsAreRefused) {
+  expectRefused(
+      gpt2Config(),
+      {{{{"add_cross_attention", true}},
+        "field 'add_cross_attention' is true; cross-attention is not "
+        "supported"},
+       {{{"is_encoder_decoder", true}},
+        "field 'is_encoder_decoder' is true; encoder-decoder models are not "
+        "supported"},
+       {{{"pruned_heads", Fields{{"0", Array{1}}}}},
+        "field 'pruned_heads' is {\"0\":[1]}; pruned heads are not "
+        "supported"}});
+  expectRefused(
+      llamaConfig(),
+      {{{{"sliding_window", 32}},
+        "field 'sliding_window' is 32; sliding windows are not supported"},
+       {{{"sliding_window", 32}, {"use_sliding_window", true}},
+        "field 'use_sliding_window' is true; sliding windows are not "
+        "supported"},
+       {{{"layer_types", Array{"sliding_attention"}}},
+        "field 'layer_types' has \"sliding_attention\"; only "
+        "\"full_attention\" is supported"},
+       {{{"attn_logit_softcapping", 50.0}},
+        "field 'attn_logit_softcapping' is 50; soft-capped scores are not "
+        "supported"},
+       {{{"quantization_config", Fields{{"bits", 4}}}},
+        "field 'quantization_config' is {\"bits\":4}; quantised weights are "
+        "not supported; dequantise the model first"},
+       {{{"is_causal", false}},
+        "field 'is_causal' is false; only causal attention is supported"},
+       {{{"partial_rotary_factor", 0.5}},
+        "field 'partial_rotary_factor' is 0.5; partial rotary embedding is "
+        "not supported"}});
+}
+
+TEST(Config, TheSameFieldsSwitchedOffAreNot) {
+  Fields off{{"sliding_window", 32},
+             {"use_sliding_window", false},
+             {"layer_types", Array{"full_attention"}},
+             {"attn_logit_softcapping", nullptr},
+             {"quantization_config", nullptr},
+             {"is_causal", true},
+             {"partial_rotary_factor", 1.0},
+             {"pretraining_tp", 2},
+             {"add_cross_attention", false}};
+  Imported result = importConfig(with(llamaConfig(), off));
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.warnings, "");
+}
+
+TEST(Config, RopeTypes) {
+  auto rope = [](Fields parameters) {
+    return Fields{{"rope_parameters", std::move(parameters)}};
+  };
+  expectRefused(
+      llamaConfig(),
+      {{rope({{"rope_type", "yarn"}, {"factor", 2}}),
+        "rope_parameters: rope type 'yarn' is not supported; those supported "
+        "are default, linear, llama3"},
+       {{{"rope_scaling", Fields{{"type", "dynamic"}, {"factor", 2}}}},
+        "rope_scaling: rope type 'dynamic' is not supported; those supported "
+        "are default, linear, llama3"},
+       {rope({{"rope_type", "linear"}}),
+        "rope_parameters: field 'factor' is missing; wanted a number greater "
+        "than 0"},
+       {rope({{"rope_type", "llama3"},
+              {"factor", 8},
+              {"low_freq_factor", 4},
+              {"high_freq_factor", 4}}),
+        "rope_parameters: high_freq_factor (4) must be greater than "
+        "low_freq_factor (4)"},
+       {rope({{"rope_theta", 100}, {"partial_rotary_factor", 0.5}}),
+        "rope_parameters: field 'partial_rotary_factor' is 0.5; only 1 is "
+        "supported"},
+       {rope({{"full_attention", Fields{{"rope_theta", 100}}}}),
+        "rope_parameters: field 'full_attention' is an object: parameters "
+        "that differ by layer are not supported"},
+       {rope({{"rope_theta", -1}}), "rope_parameters: field 'rope_theta' is "
+                                    "-1; wanted a number greater than 0"},
+       {{{"rope_scaling", "linear"}},
+        "field 'rope_scaling' is \"linear\"; wanted an object or null"}});
+}
+
+TEST(Config, UnknownFieldsAreNamed) {
+  Imported result = importConfig(
+      with(gpt2Config(), {{"colour", "red"}, {"use_cache", true}}));
+  EXPECT_EQ(result.error, "");
+  EXPECT_TRUE(StringRef(result.warnings)
+                  .ends_with("config.json: field 'colour' is not known and is "
+                             "ignored\n"));
+  EXPECT_EQ(StringRef(result.warnings).count('\n'), 1u);
+}
+
+TEST(Config, AliasesOfGpt2) {
+  Fields renamed{{"n_embd", "absent"}, {"hidden_size", 8}};
+  EXPECT_EQ(importConfig(with(gpt2Config(), renamed)).error, "");
+  expectRefused(gpt2Config(),
+                {{{{"hidden_size", 16}},
+                  "fields 'n_embd' (8) and 'hidden_size' (16) mean the same "
+                  "and differ; keep one"}});
+}
+
+TEST(Config, BatchAndSeq) {
+  EXPECT_EQ(importConfig(gpt2Config(), 0, 4).error,
+            "batch 0 is not possible; it must be at least 1");
+  EXPECT_EQ(importConfig(gpt2Config(), 1, -3).error,
+            "seq -3 is not possible; it must be at least 1");
+  EXPECT_EQ(importConfig(gpt2Config(), 1, 10).error, "");
+  EXPECT_EQ(importConfig(gpt2Config(), 1, 11).error,
+            "DIR/config.json: seq 11 exceeds the 10 positions that the model "
+            "has learned; seq can be at most 10");
+  EXPECT_EQ(importConfig(gpt2Config(), int64_t(1) << 40, 10).error,
+            "batch 1099511627776 times seq 10 exceeds 2147483648 tokens");
+  // Rotary positions have no end.
+  EXPECT_EQ(importConfig(llamaConfig(), 1, 100).error, "");
+}
+
+TEST(Config, MalformedFiles) {
+  TestFolder folder;
+  EXPECT_EQ(importFolder(folder).error,
+            "DIR/config.json: cannot open: No such file or directory");
+  folder.write("config.json", "[1]");
+  EXPECT_EQ(importFolder(folder).error, "DIR/config.json: not a JSON object");
+  folder.write("config.json", "{\"model_type\": ");
+  EXPECT_TRUE(StringRef(importFolder(folder).error)
+                  .starts_with("DIR/config.json: not valid JSON: "));
+  folder.write("config.json", std::string(100000, '['));
+  EXPECT_EQ(importFolder(folder).error,
+            "DIR/config.json: JSON is nested deeper than 64 levels");
+}
+
+} // namespace
