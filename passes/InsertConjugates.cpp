@@ -154,7 +154,9 @@ private:
     for (OpOperand &use : ret->getOpOperands()) {
       auto role = step.getResultAttrOfType<StringAttr>(
           use.getOperandNumber(), tp::getRoleAttrName());
-      if (!role || role.getValue() == "loss")
+      State made = tp::getLayoutAttr(use.get()).getLayout().state(axis);
+      // Others may leave as they are, but for summands.
+      if (!role || role.getValue() == "loss" || made == State::P())
         wants[use.get()].push_back({&use, State::R()});
     }
   }

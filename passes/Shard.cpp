@@ -380,12 +380,14 @@ void AxisProblem::addOp(Operation *op) {
 }
 
 /// Results are wanted whole, but for those that only leave the step under a
-/// role of their own ("logits"): these may leave in any state.
+/// role of their own ("logits"): these may leave in blocks or copied.
 void AxisProblem::addReturn(Operation *op) {
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
     auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
     solver::ChoiceTable table;
     for (unsigned s = 0; s < states[valueIndex.lookup(value)].size(); ++s) {
+      if (states[valueIndex.lookup(value)][s] == State::P())
+        continue;
       table.choices.push_back({{uint8_t(s)}, {}, {}});
       if (!role || role.getValue() == "loss")
         break; // state 0 is R

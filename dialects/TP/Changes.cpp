@@ -150,6 +150,11 @@ void MaskPaddingOp::lowerToRows(RowLowering &rows) {
   rows.setFull(getResult(), x);
 }
 
+SmallVector<int64_t> LocalSliceOp::getSpace() {
+  return SmallVector<int64_t>(
+      cast<RankedTensorType>(getResult().getType()).getShape());
+}
+
 void LocalSliceOp::lowerToRows(RowLowering &rows) {
   // Row r of the block is row start + r of the whole; the start depends on the
   // rank, so the whole is read through an index.

@@ -56,8 +56,29 @@ static kernel::Arg strided(ArrayRef<int64_t> space, ArrayRef<int64_t> shape,
   return arg;
 }
 
+llvm::Expected<kernel::RowKernel> RowLowering::finish() {
+  if (!misuse.empty())
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), misuse);
+  return rows.finish();
+}
+
+/// A value must have the shape that its access says, or memory beside it would
+/// be touched.
+void RowLowering::checkShape(Value value, Access access) {
+  ArrayRef<int64_t> shape = shapeOf(value), whole = space;
+  bool fits = access == Access::Full     ? shape == whole
+              : access == Access::Row    ? shape == whole.drop_back()
+              : access == Access::Scalar ? shape.empty()
+                                         : shape.size() <= whole.size() &&
+                                               whole.take_back(shape.size()) ==
+                                                   shape;
+  if (!fits && misuse.empty())
+    misuse = "a value does not have the shape of the rows it is used in";
+}
+
 int RowLowering::argumentFor(Value value, Access access, bool written,
                              bool zeroFirst) {
+  checkShape(value, access);
   kernel::Arg arg = access == Access::Scalar
                         ? strided(space, {}, Access::Trailing)
                         : strided(space, shapeOf(value), access);

@@ -294,7 +294,7 @@ def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
 }
 
 def TP_LocalSliceOp : TP_Op<"local_slice",
-    [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface>]> {
+    [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>]> {
   let summary = "one's own block of dimension `dim`, zero where it is padding";
   let description = [{ The local form of `tp.slice`. }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,

@@ -85,7 +85,8 @@ public:
 
   /// Arguments in the kernel's order.
   llvm::ArrayRef<RowArgument> getArguments() const { return arguments; }
-  llvm::Expected<kernel::RowKernel> finish() { return rows.finish(); }
+  /// The kernel, or the first misuse of this class.
+  llvm::Expected<kernel::RowKernel> finish();
 
   /// How each value was touched; fusion goes by it.
   struct Use {
@@ -100,6 +101,7 @@ private:
   int argumentFor(mlir::Value value, Access access, bool written,
                   bool zeroFirst = false);
   kernel::Expr scalarBlock(int64_t byte, kernel::Elem elem);
+  void checkShape(mlir::Value value, Access access);
 
   llvm::SmallVector<int64_t> space;
   llvm::function_ref<bool(mlir::Value)> escapes;
@@ -109,6 +111,7 @@ private:
   llvm::DenseMap<mlir::Value, kernel::Expr> computed;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, int> loaded;
   llvm::DenseMap<int64_t, int> scalars;
+  std::string misuse;
 };
 
 } // namespace colrow::tp
