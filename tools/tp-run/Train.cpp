@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <ctime>
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -23,10 +24,18 @@ namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// The first signal ends training after the step, the second at once.
+/// The first signal ends training after the step, one that comes more than a
+/// second later at once: `timeout` and shells may send the first twice.
 void onInterrupt(int signal) {
+  static std::time_t first = 0;
+  std::time_t now = ::time(nullptr);
+  if (interrupted && now > first + 1) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  if (!interrupted)
+    first = now;
   interrupted = 1;
-  std::signal(signal, SIG_DFL);
 }
 
 class Trainer {
