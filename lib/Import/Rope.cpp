@@ -51,7 +51,8 @@ static void readLlama3(ConfigReader &config, ConfigReader &parameters,
       rope.highFrequencyFactor <= rope.lowFrequencyFactor)
     parameters.fail("high_freq_factor ({0}) must be greater than "
                     "low_freq_factor ({1})",
-                    rope.highFrequencyFactor, rope.lowFrequencyFactor);
+                    shortText(rope.highFrequencyFactor),
+                    shortText(rope.lowFrequencyFactor));
 }
 
 /// Refuses what would change the frequencies, and names what does not.

@@ -68,7 +68,6 @@ static Error run() {
   raw_string_ostream stream(text);
   (*module)->print(stream,
                    mlir::OpPrintingFlags().enableDebugInfo(locations, false));
-  stream << '\n';
   return writeText(output, text);
 }
 
