@@ -24,7 +24,7 @@ public:
       return object.takeError();
     auto kernels = builder.CreateVector(
         reinterpret_cast<const uint8_t *>(object->data()), object->size());
-    builder.ForceVectorAlignment(program.constants.size() * 4, 1, 32);
+    builder.ForceVectorAlignment(program.constants.size() * 4, 1, 64);
     auto constants = builder.CreateVector(
         reinterpret_cast<const uint8_t *>(program.constants.data()),
         program.constants.size() * 4);
