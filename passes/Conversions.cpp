@@ -28,8 +28,9 @@ public:
       return allReduce();
     if (a == K::PartialMax && b == K::Replicated)
       return allReduce();
-    if (a == K::Split && b == K::Copied) // gather; backward scatter
-      return query.needsGradient ? gather() + scatter() : gather();
+    // gather; its backward would be a scatter, which is not offered.
+    if (a == K::Split && b == K::Copied)
+      return query.needsGradient ? Cost::infinite() : gather();
     if (a == K::Split && b == K::Replicated) // unslice; backward slice
       return query.padded[from] ? Cost::infinite() : gather();
     return Cost::infinite();
@@ -47,12 +48,6 @@ private:
                   : Cost{model.allGatherPs(query.bytes, query.ranks,
                                            query.stride),
                          1, cost::allGatherBytes(query.bytes, query.ranks)};
-  }
-  Cost scatter() const {
-    return free() ? Cost{}
-                  : Cost{model.reduceScatterPs(query.bytes, query.ranks,
-                                               query.stride),
-                         1, cost::reduceScatterBytes(query.bytes, query.ranks)};
   }
   bool free() const { return query.ranks == 1; }
 

@@ -310,22 +310,25 @@ Cost AxisProblem::costOf(Operation *op, const FactorRule &rule, Way way) {
   SmallVector<SmallVector<int64_t>> operands, results;
   SmallVector<bool> wanted;
   int64_t bytes = 0;
-  auto local = [&](Value value, State state) {
+  // Rows fuse: a memory-bound op reads its operands where another one has just
+  // made them, so what it moves is its result.
+  bool fuses = isa<tp::RowLowerableOpInterface>(op);
+  auto local = [&](Value value, State state, bool counts) {
     if (state.kind == layout::StateKind::PartialMax)
       state = State::P();
     SmallVector<int64_t> shape = localShape(value, state);
     int64_t elements = 1;
     for (int64_t size : shape)
       elements *= size;
-    bytes += 4 * elements;
+    bytes += counts ? 4 * elements : 0;
     return shape;
   };
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
-    operands.push_back(local(value, rule.operandState(way, i)));
+    operands.push_back(local(value, rule.operandState(way, i), !fuses));
     wanted.push_back(needsGradient.contains(value));
   }
   for (auto [i, value] : llvm::enumerate(op->getResults()))
-    results.push_back(local(value, rule.resultState(way, i)));
+    results.push_back(local(value, rule.resultState(way, i), true));
   int64_t flops = 0, gradientFlops = 0;
   Cost cost;
   if (auto costed = dyn_cast<tp::CostedOpInterface>(op)) {
@@ -339,7 +342,7 @@ Cost AxisProblem::costOf(Operation *op, const FactorRule &rule, Way way) {
   }
   cost.picoseconds += model.computePs(flops, bytes);
   if (llvm::is_contained(wanted, true))
-    cost.picoseconds += model.computePs(gradientFlops, 2 * bytes);
+    cost.picoseconds += model.computePs(gradientFlops, (fuses ? 1 : 2) * bytes);
   return cost;
 }
 

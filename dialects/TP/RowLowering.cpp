@@ -24,10 +24,14 @@ SmallVector<int64_t> colrow::tp::detail::largestShape(Operation *op) {
   int64_t most = -1;
   auto consider = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (type.getNumElements() > most) {
-      most = type.getNumElements();
-      best = type.getShape();
-    }
+    // Of equally large shapes the one with more dimensions: a sum over a
+    // leading dimension of 1 runs over what it sums.
+    if (type.getNumElements() < most ||
+        (type.getNumElements() == most &&
+         type.getRank() <= int64_t(best.size())))
+      return;
+    most = type.getNumElements();
+    best = type.getShape();
   };
   llvm::for_each(op->getResults(), consider);
   llvm::for_each(op->getOperands(), consider);
@@ -79,7 +83,7 @@ void RowLowering::checkShape(Value value, Access access) {
 int RowLowering::argumentFor(Value value, Access access, bool written,
                              bool zeroFirst) {
   checkShape(value, access);
-  kernel::Arg arg = access == Access::Scalar
+  kernel::Arg arg = access == Access::Scalar || !misuse.empty()
                         ? strided(space, {}, Access::Trailing)
                         : strided(space, shapeOf(value), access);
   arg.elem = elemOf(value);
