@@ -10,17 +10,21 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <string>
 
 namespace colrow::runtime {
 
 /// Most axes that a mesh may have; fixed by the scalar block's coordinates.
 constexpr unsigned maxMeshAxes = 4;
 
-/// A scalar vector of a table; an absent one is empty.
+/// A scalar vector of a table; an absent one is empty. So is one that is not
+/// aligned for its type: no writer makes it, only damage.
 template <typename T>
 llvm::ArrayRef<T> listOf(const flatbuffers::Vector<T> *vector) {
-  return vector ? llvm::ArrayRef<T>(vector->data(), vector->size())
-                : llvm::ArrayRef<T>();
+  if (!vector || reinterpret_cast<uintptr_t>(vector->Data()) % alignof(T) != 0)
+    return {};
+  return llvm::ArrayRef<T>(reinterpret_cast<const T *>(vector->Data()),
+                           vector->size());
 }
 
 /// A string of a table; an absent one is empty.
