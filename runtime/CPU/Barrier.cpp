@@ -35,11 +35,18 @@ void Barrier::wait() {
       futex(&generation, FUTEX_WAKE, INT_MAX);
     return;
   }
-  for (unsigned i = 0; i < spins; ++i) {
-    if (generation.load(std::memory_order_acquire) != now)
+  // Spinning pays while the others run, and delays them when they have to wait
+  // for this core: after a failure try briefly, and only now and then in full.
+  bool full = spinning.load(std::memory_order_relaxed) || now % 16 == 0;
+  for (unsigned i = 0, n = full ? spins : spins / 64; i < n; ++i) {
+    if (generation.load(std::memory_order_acquire) != now) {
+      if (full)
+        spinning.store(true, std::memory_order_relaxed);
       return;
+    }
     pauseOnce();
   }
+  spinning.store(false, std::memory_order_relaxed);
   sleepers.fetch_add(1);
   while (generation.load() == now)
     futex(&generation, FUTEX_WAIT, now);

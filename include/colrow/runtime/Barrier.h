@@ -29,6 +29,7 @@ private:
   alignas(64) std::atomic<uint32_t> arrived{0};
   alignas(64) std::atomic<uint32_t> generation{0};
   std::atomic<uint32_t> sleepers{0};
+  std::atomic<bool> spinning{true}; // the last spin in full was worth it
 };
 
 } // namespace colrow::runtime
