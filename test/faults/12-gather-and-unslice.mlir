@@ -29,7 +29,10 @@ func.func @main(%labels: tensor<6xi32, #r1> {tp.role = "labels"}) -> (tensor<f32
   %whole = tp.gather %e over ["tp"] : tensor<6x4xf32, #rows6> -> tensor<6x4xf32, #c2>
   %y = tp.matmul %whole, %w : (tensor<6x4xf32, #c2>, tensor<8x4xf32, #rows8>) -> tensor<6x8xf32, #columns8>
   %logits = tp.unslice %y over ["tp"] : tensor<6x8xf32, #columns8> -> tensor<6x8xf32, #r2>
-  %sum, %count = tp.cross_entropy %logits, %labels {ignore = -100 : i64} : (tensor<6x8xf32, #r2>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  %max = tp.row_max %logits : (tensor<6x8xf32, #r2>) -> tensor<6xf32, #r1>
+  %exp = tp.sum_exp %logits, %max : (tensor<6x8xf32, #r2>, tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %pick = tp.pick %logits, %labels : (tensor<6x8xf32, #r2>, tensor<6xi32, #r1>) -> tensor<6xf32, #r1>
+  %sum, %count = tp.token_loss %max, %exp, %pick, %labels {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
   %loss = tp.mean %sum, %count : (tensor<f32, #r0>, tensor<f32, #r0>) -> tensor<f32, #r0>
   return %loss : tensor<f32, #r0>
 }

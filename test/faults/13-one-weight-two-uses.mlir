@@ -19,6 +19,13 @@ tp.parameter @up : tensor<4x4xf32, #rows> {id = 2 : i64, init = #tp.init<zeros>,
 tp.parameter @down : tensor<4x4xf32, #columns> {id = 3 : i64, init = #tp.init<zeros>, gradient = #columns, state = #columns}
 
 // CHECK-LABEL: func.func @main
+// Backward: one g for the copied use of gamma, none for the replicated use.
+// CHECK: %{{.*}}, %[[SHARE:.*]] = tp.rms_norm_grad
+// CHECK: %[[SUM:.*]] = tp.g %[[SHARE]] {{.*}} : tensor<4xf32
+// CHECK: %{{.*}}, %[[WHOLE:.*]] = tp.rms_norm_grad
+// CHECK-NEXT: %[[BOTH:.*]] = tp.add %[[SUM]], %[[WHOLE]]
+// CHECK: tp.output {{.*}} gradient @gamma, %[[BOTH]]
+func.func @main
 // CHECK: tp.g {{.*}} : tensor<6x4xf32, #{{.*}}> -> tensor<6x4xf32
 // Backward: one g for the copied use of gamma and one for x, none for the
 // replicated use.
@@ -39,7 +46,10 @@ func.func @main(%labels: tensor<6xi32, #r1> {tp.role = "labels"}) -> (tensor<f32
   %wide = tp.matmul %second, %up : (tensor<6x4xf32, #c2>, tensor<4x4xf32, #rows>) -> tensor<6x4xf32, #columns>
   %part = tp.matmul %wide, %down : (tensor<6x4xf32, #columns>, tensor<4x4xf32, #columns>) -> tensor<6x4xf32, #p2>
   %logits = tp.g %part over ["tp"] : tensor<6x4xf32, #p2> -> tensor<6x4xf32, #r2>
-  %sum, %count = tp.cross_entropy %logits, %labels {ignore = -100 : i64} : (tensor<6x4xf32, #r2>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  %max = tp.row_max %logits : (tensor<6x4xf32, #r2>) -> tensor<6xf32, #r1>
+  %exp = tp.sum_exp %logits, %max : (tensor<6x4xf32, #r2>, tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %pick = tp.pick %logits, %labels : (tensor<6x4xf32, #r2>, tensor<6xi32, #r1>) -> tensor<6xf32, #r1>
+  %sum, %count = tp.token_loss %max, %exp, %pick, %labels {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
   %loss = tp.mean %sum, %count : (tensor<f32, #r0>, tensor<f32, #r0>) -> tensor<f32, #r0>
   return %loss : tensor<f32, #r0>
 }

@@ -24,7 +24,7 @@ refused(colrow.llama_config(work / "groups", num_key_value_heads=3), ("3", "4"))
 refused(colrow.gpt2_config(work / "positions"), ("32", "64"), seq=64)
 good = colrow.gpt2_config(work / "good")
 colrow.refuse("tp-compile", good, "--mesh", "tp=0", "--batch", 2, "--seq", 8, "-o", plan,
-              says=("tp=0",), leaves=(plan,))
+              says=("tp", "0", "1"), leaves=(plan,))
 refused(good, ("no.such.parameter",), more=("--pin", "no.such.parameter=0:tp"))
 refused(good, ("no-such-file",), more=("--topology", work / "no-such-file.yaml"))
 

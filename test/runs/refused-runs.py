@@ -13,7 +13,7 @@ plan = colrow.compile_plan(model, work / "step.plan", 2, B, S)
 data = colrow.random_tokens(work / "tokens.bin", 1000, V)
 colrow.succeed("tp-run", "train", plan, "--seed", 1, "--steps", 0, "--save", work / "start")
 weights = colrow.load_safetensors(work / "start" / "model.safetensors")
-out = {"report": work / "out.json", "save": work / "out"}
+out = {"report": work / "report.json", "save": work / "saved"}
 
 
 def refused(says, plan=plan, data=data, start=("--seed", 1), steps=2, lr=1e-3, more=(), leaves=None,
