@@ -46,8 +46,16 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : step.getBody().front().without_terminator())
       ops.push_back(&op);
-    for (Operation *op : ops)
+    // Symbols are read as of the start of the step, wherever that stands; first,
+    // they keep no op from joining a group.
+    llvm::sort(ops, [](Operation *a, Operation *b) {
+      bool first = isa<tp::ParamOp>(a), second = isa<tp::ParamOp>(b);
+      return first != second ? first : a->isBeforeInBlock(b);
+    });
+    for (Operation *op : ops) {
       place(op);
+      placed.insert(op);
+    }
     Builder builder(step.getContext());
     int64_t number = 0;
     Operation *end = step.getBody().front().getTerminator();
@@ -78,6 +86,7 @@ private:
     if (rows) {
       touch = inspect(rows);
       if (std::optional<unsigned> group = findGroup(op, *touch)) {
+        absorbProducers(op, *touch, *group);
         places[*group].members.push_back(op);
         note(op, *touch, *group);
         return;
@@ -123,9 +132,44 @@ private:
     return latest;
   }
 
+  /// Moves other groups that make operands of `op` down into `group`, if
+  /// nothing placed so far reads what they make.
+  void absorbProducers(Operation *op, const Touch &touch, unsigned group) {
+    for (auto [value, access] : touch.reads) {
+      auto it = value ? madeAt.find(value) : madeAt.end();
+      if (it == madeAt.end() || it->second.first == group)
+        continue;
+      unsigned other = it->second.first;
+      Place &from = places[other];
+      if (!from.isKernel || from.space != touch.space ||
+          it->second.second != access || access == Access::Trailing ||
+          access == Access::Other ||
+          from.members.size() + places[group].members.size() >= maxMembers ||
+          isRead(from))
+        continue;
+      llvm::append_range(from.members, places[group].members);
+      places[group].members = std::move(from.members);
+      from.members.clear();
+      from.isKernel = false;
+      for (Operation *member : places[group].members)
+        for (Value result : member->getResults())
+          madeAt[result].first = group;
+    }
+  }
+
+  /// True if an op outside `place` that is placed already reads its results.
+  bool isRead(const Place &place) {
+    for (Operation *member : place.members)
+      for (Operation *user : member->getUsers())
+        if (placed.contains(user) && !llvm::is_contained(place.members, user))
+          return true;
+    return false;
+  }
+
   static constexpr unsigned maxMembers = 12;
   func::FuncOp step;
   std::vector<Place> places;
+  llvm::DenseSet<Operation *> placed;
   llvm::DenseMap<Value, std::pair<unsigned, Access>> madeAt;
 };
 

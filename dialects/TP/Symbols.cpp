@@ -9,7 +9,7 @@ using namespace colrow;
 using namespace colrow::tp;
 
 LogicalResult ParameterOp::verify() {
-  RankedTensorType type = getTensorType();
+  RankedTensorType type = getWholeType();
   // C1
   for (LayoutAttr attr :
        {getGradient().value_or(LayoutAttr()), getState().value_or(LayoutAttr())})
