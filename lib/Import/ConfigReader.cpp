@@ -32,9 +32,17 @@ bool isOff(const json::Value &value) {
   return value.getAsObject()->empty();
 }
 
+std::string oneLine(StringRef text) {
+  std::string result = text.str();
+  for (char &c : result)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+      c = '?';
+  return result;
+}
+
 void ConfigReader::keep(std::string text) {
   if (message.empty())
-    message = where + ": " + text;
+    message = oneLine(where + ": " + text);
 }
 
 void ConfigReader::wrong(StringRef field, const json::Value *found,

@@ -89,6 +89,9 @@ bool isOff(const llvm::json::Value &value);
 /// A JSON value for an error: at most 60 characters, on one line.
 std::string shortText(const llvm::json::Value &value);
 
+/// `text` with '?' for control characters: names from files stay on one line.
+std::string oneLine(llvm::StringRef text);
+
 /// Goes through the fields that no model has read. Fields that change the
 /// mathematics are refused by name; those that cannot are passed over; all
 /// others are named on `warnings`.

@@ -67,7 +67,8 @@ static void checkRest(ConfigReader &parameters, raw_ostream &warnings) {
         parameters.fail("field '{0}' is {1}; only 1 is supported", field,
                         shortText(value));
     } else {
-      warnings << "warning: " << parameters.name() << ": field '" << field
+      warnings << "warning: " << parameters.name() << ": field '"
+               << oneLine(field)
                << "' has no meaning for this rope type and is ignored\n";
     }
   });

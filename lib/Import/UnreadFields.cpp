@@ -170,7 +170,7 @@ void checkUnreadFields(ConfigReader &config, raw_ostream &warnings) {
       return;
     }
     if (!is_contained(harmlessFields, field))
-      warnings << "warning: " << config.name() << ": field '" << field
+      warnings << "warning: " << config.name() << ": field '" << oneLine(field)
                << "' is not known and is ignored\n";
   });
 }

@@ -85,7 +85,8 @@ Error checkWeights(mlir::ModuleOp module, const ModelType &type,
       return failure("{0}: no parameter of the model is made from tensor '{1}' "
                      "of shape {2}; config.json and the weights do not belong "
                      "together",
-                     place.file->path(), name, textOfShape(place.info->shape));
+                     place.file->path(), oneLine(name),
+                     textOfShape(place.info->shape));
     if (Error error = checkTiedHead(place, used, type))
       return error;
   }

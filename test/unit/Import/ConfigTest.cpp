@@ -217,6 +217,13 @@ TEST(Config, UnknownFieldsAreNamed) {
   EXPECT_EQ(StringRef(result.warnings).count('\n'), 1u);
 }
 
+TEST(Config, NamesStayOnOneLine) {
+  Imported result = importConfig(with(gpt2Config(), {{"a\nb\x1b", 1}}));
+  EXPECT_TRUE(StringRef(result.warnings)
+                  .ends_with("field 'a?b?' is not known and is ignored\n"));
+  EXPECT_EQ(StringRef(result.warnings).count('\n'), 1u);
+}
+
 TEST(Config, AliasesOfGpt2) {
   Fields renamed{{"n_embd", "absent"}, {"hidden_size", 8}};
   EXPECT_EQ(importConfig(with(gpt2Config(), renamed)).error, "");
