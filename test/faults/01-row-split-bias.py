@@ -5,6 +5,7 @@ Biases of hundreds on the output projection and the second MLP matmul."""
 import sys
 
 import colrow
+import equal
 import ranks
 
 work = colrow.workspace(sys.argv[1])
@@ -16,6 +17,6 @@ for name in weights:
         weights[name] += 100.0 + 100.0 * (weights[name].size % 7)
         weights[name][::2] *= -2.0
 start = ranks.with_weights(model, weights)
-one = ranks.train(work, model, 1, start=start, data=data)
+one = equal.train(work, model, 1, start=start, data=data)
 for tp in (2, 4):
-    ranks.same(ranks.train(work, model, tp, start=start, data=data), one, f"tp={tp}")
+    equal.same(equal.train(work, model, tp, start=start, data=data), one, f"tp={tp}")

@@ -25,15 +25,6 @@ tp.parameter @down : tensor<4x4xf32, #columns> {id = 3 : i64, init = #tp.init<ze
 // CHECK: %{{.*}}, %[[WHOLE:.*]] = tp.rms_norm_grad
 // CHECK-NEXT: %[[BOTH:.*]] = tp.add %[[SUM]], %[[WHOLE]]
 // CHECK: tp.output {{.*}} gradient @gamma, %[[BOTH]]
-func.func @main
-// CHECK: tp.g {{.*}} : tensor<6x4xf32, #{{.*}}> -> tensor<6x4xf32
-// Backward: one g for the copied use of gamma and one for x, none for the
-// replicated use.
-// CHECK: %{{.*}}, %[[SHARE:.*]] = tp.rms_norm_grad
-// CHECK-DAG: %[[SUM:.*]] = tp.g %[[SHARE]] {{.*}} : tensor<4xf32
-// CHECK-DAG: %{{.*}}, %[[WHOLE:.*]] = tp.rms_norm_grad
-// CHECK-NOT: tp.g %[[WHOLE]]
-// CHECK: tp.output {{.*}} gradient @gamma
 func.func @main(%labels: tensor<6xi32, #r1> {tp.role = "labels"}) -> (tensor<f32, #r0> {tp.role = "loss"}) {
   %x = tp.param @x : tensor<6x4xf32, #r2>
   %gamma = tp.param @gamma : tensor<4xf32, #r1>

@@ -4,6 +4,7 @@ projections stay paired, whatever the number of ranks."""
 import sys
 
 import colrow
+import equal
 import ranks
 
 work = colrow.workspace(sys.argv[1])
@@ -12,6 +13,6 @@ models = [ranks.t0(work / "fused"), ranks.t0_llama(work / "gated"),
           ranks.t0_llama(work / "grouped", num_key_value_heads=2),
           ranks.t0_llama(work / "odd", intermediate_size=30)]
 for model in models:
-    one = ranks.train(work, model, 1, data=data)
+    one = equal.train(work, model, 1, data=data)
     for tp in (2,) if model.name == "grouped" else (2, 4):
-        ranks.same(ranks.train(work, model, tp, data=data), one, f"{model.name}, tp={tp}")
+        equal.same(equal.train(work, model, tp, data=data), one, f"{model.name}, tp={tp}")
