@@ -1,0 +1,165 @@
+// RUN: tp-opt %s --split-input-file --verify-diagnostics --mlir-print-op-on-diagnostic=false
+//
+// Constraints of symbols and shapes, by their numbers.
+
+// tp.parameter C1
+#mesh = #tp.mesh<"tp"=2>
+// expected-error@+1 {{'tp.parameter' op C1: layout has 1 dimensions, the tensor 2}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, gradient = #tp.layout<#mesh, [_]>}
+
+// -----
+
+// tp.parameter C1
+#mesh = #tp.mesh<"tp"=2>
+// expected-error@+1 {{'tp.parameter' op C1: dimension 0: the factors' product is 6, but the dimension is 8}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, state = #tp.layout<#mesh, [{6 over "tp"}, _]>}
+
+// -----
+
+// tp.parameter C2
+// expected-error@+1 {{'tp.parameter' op C2: its sources give 24 elements, the parameter has 32}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>,
+  source = [#tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6] perm [1, 0]>]}
+
+// -----
+
+// tp.parameter C4
+#mesh = #tp.mesh<"tp"=2>
+#c2 = #tp.layout<#mesh, [_, _] copied "tp">
+// expected-error@+1 {{'tp.parameter' op C4: a stored layout is split or replicated, never copied or partial}}
+tp.parameter @w : tensor<8x4xf32, #c2> {id = 0 : i64, init = #tp.init<zeros>}
+
+// -----
+
+// tp.parameter C4
+#mesh = #tp.mesh<"tp"=2>
+#p2 = #tp.layout<#mesh, [_, _] partial "tp">
+// expected-error@+1 {{'tp.parameter' op C4: a stored layout is split or replicated, never copied or partial}}
+tp.parameter @w : tensor<8x4xf32, #p2> {id = 0 : i64, init = #tp.init<zeros>}
+
+// -----
+
+// tp.state C1
+// expected-error@+1 {{'tp.state' op C1: @w is not a parameter or state of this module}}
+tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
+
+// -----
+
+// tp.state C1
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// expected-error@+1 {{'tp.state' op C1: @w is declared as 'tensor<8x4xf32>', but used as 'tensor<4x8xf32>'}}
+tp.state @w.exp_avg of @w "exp_avg" : tensor<4x8xf32>
+
+// -----
+
+// tp.param C1
+func.func @read() {
+  // expected-error@+1 {{'tp.param' op C1: @read is not a parameter or state of this module}}
+  %w = tp.param @read : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// tp.param C1
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @read() {
+  // expected-error@+1 {{'tp.param' op C1: @w is declared as 'tensor<8x4xf32>', but used as 'tensor<8x5xf32>'}}
+  %w = tp.param @w : tensor<8x5xf32>
+  return
+}
+
+// -----
+
+// tp.update C1
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @write(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.update' op C1: @w is declared as 'tensor<8x4xf32>', but used as 'tensor<4xf32>'}}
+  tp.update @w, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// tp.reshape C1
+func.func @reshape_elements(%x: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.reshape' op C1: operand and result hold different numbers of elements}}
+  %y = tp.reshape %x : (tensor<6x10xf32>) -> tensor<6x11xf32>
+  return
+}
+
+// -----
+
+// tp.reshape C1
+func.func @reshape_more_dimensions(%x: tensor<6xf32>) {
+  // expected-error@+1 {{'tp.reshape' op C1: operand and result hold different numbers of elements}}
+  %y = tp.reshape %x : (tensor<6xf32>) -> tensor<6x2xf32>
+  return
+}
+
+// -----
+
+// tp.reshape C2
+func.func @reshape_mixes(%x: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.reshape' op C2: dimensions are split and joined at once; use two reshapes}}
+  %y = tp.reshape %x : (tensor<6x10xf32>) -> tensor<4x15xf32>
+  return
+}
+
+// -----
+
+// tp.rotary C1
+func.func @rotary_pairs(%x: tensor<2x3x5x8xf32>) {
+  // expected-error@+1 {{'tp.rotary' op C1: 3 frequencies rotate 6 elements, but heads have 8}}
+  %y = tp.rotary %x {frequencies = array<f64: 1.0, 0.1, 0.01>} : (tensor<2x3x5x8xf32>) -> tensor<2x3x5x8xf32>
+  return
+}
+
+// -----
+
+// Shapes that the op's rule does not allow: the rule names the factor.
+func.func @contraction(%x: tensor<6x4xf32>, %w: tensor<8x5xf32>) {
+  // expected-error@+1 {{'tp.matmul' op operand 1 has size 5 along 'h' where 4 is wanted}}
+  %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<8x5xf32>) -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @result_shape(%x: tensor<6x4xf32>, %w: tensor<8x4xf32>) {
+  // expected-error@+1 {{'tp.matmul' op result 0 has size 9 along 'k' where 8 is wanted}}
+  %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<8x4xf32>) -> tensor<6x9xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast(%x: tensor<6x4xf32>, %b: tensor<6xf32>) {
+  // expected-error@+1 {{'tp.add' op operand 1 has size 6 along 'c0' where 4 is wanted}}
+  %y = tp.add %x, %b : (tensor<6x4xf32>, tensor<6xf32>) -> tensor<6x4xf32>
+  return
+}
+
+// -----
+
+func.func @groups_of_attention(%q: tensor<2x3x2x3x4xf32>, %k: tensor<2x3x3x4xf32>) {
+  // expected-error@+1 {{'tp.attention' op operand 1 has size 3 along 'm' where 2 is wanted}}
+  %y, %l = tp.attention %q, %k, %k {scale = 0.5 : f64} : (tensor<2x3x2x3x4xf32>, tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<2x3x2x3x4xf32>, tensor<2x3x2x3xf32>)
+  return
+}
+
+// -----
+
+func.func @rank(%x: tensor<6x4xf32>, %w: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.matmul' op operand 1 has 1 dimensions where 'k h' is wanted}}
+  %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<4xf32>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @integers_are_no_floats(%x: tensor<6xi32>) {
+  // expected-error@+1 {{'tp.relu' op operand #0 must be ranked tensor of 32-bit float values, but got 'tensor<6xi32>'}}
+  %y = tp.relu %x : (tensor<6xi32>) -> tensor<6xi32>
+  return
+}
