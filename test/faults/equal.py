@@ -46,7 +46,7 @@ def compile_plan(model, plan, tp, *options, batch=B, seq=S):
     sizes = () if pathlib.Path(model).suffix == ".mlir" else ("--batch", batch, "--seq", seq)
     done = colrow.succeed("tp-compile", model, "--mesh", f"tp={tp}", "--topology", FLAT, *sizes, *options,
                           "-o", plan)
-    layouts = {m[1]: m[2] for m in re.finditer(r"^  (\S+) +x\d+ +(\S.*?) *$", done.stdout, re.M)}
+    layouts = {m[1]: m[2] for m in re.finditer(r"^  (\S+) +x\d+ +(replicated|split.*?) *$", done.stdout, re.M)}
     colrow.check(layouts, f"no parameters in the summary of tp-compile:\n{done.stdout}")
     colrow.check(tp == 1 or any("split" in layout for layout in layouts.values()),
                  f"{model}: nothing is split at tp={tp}, so nothing is tested:\n{done.stdout}")
@@ -64,7 +64,14 @@ def train(work, model, tp, start=("--seed", 1), data=None, steps=3, lr=LR, optio
     report = colrow.train(plan, *start, "--data", data, "--steps", steps, "--lr", lr,
                           "--save", f"{stem}-saved", "--dump-outputs", f"{stem}.safetensors")
     return Outcome(layouts, report, colrow.load_safetensors(f"{stem}.safetensors"),
-                   colrow.load_safetensors(f"{stem}-saved/model.safetensors"))
+                   saved_weights(f"{stem}-saved"))
+
+
+def saved_weights(folder):
+    """Every parameter of a checkpoint; those without a source in a model folder lie beside the state."""
+    weights = colrow.load_safetensors(f"{folder}/model.safetensors")
+    state = colrow.load_safetensors(f"{folder}/optimizer.safetensors")
+    return {**weights, **{n: t for n, t in state.items() if n.startswith("parameter.")}}
 
 
 def same(found, wanted, what, gradients=GRADIENT, losses=LOSS):
@@ -78,6 +85,7 @@ def same(found, wanted, what, gradients=GRADIENT, losses=LOSS):
     whole = found.gradient_norm()
     colrow.check(abs(found.norms[0] / whole - 1) <= NORM,
                  f"{what}: norm {found.norms[0]}, that of the dumped gradients is {whole}")
+    colrow.check(wanted.gradients and wanted.weights, f"{what}: no gradients or no weights came out")
     worst = [0.0, 0.0]
     for index, (kind, a, b) in enumerate((("gradients", found.gradients, wanted.gradients),
                                           ("parameters", found.weights, wanted.weights))):
