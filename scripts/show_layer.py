@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints one layer of a sharded graph, cut to the terminal's width.
+"""Prints the second layer of a sharded graph so that it fits a terminal: parameters are left out, and
+types are cut to shape and layout.
 
 usage: show_layer.py GRAPH.mlir [WIDTH]
 
-A layer is what lies between one residual sum's tp.g and the next but one: a layer has two tp.g, so
-the lines after the second tp.g of the forward function up to the fourth are the second layer
-(the embedding's own tp.g, if it has one, shifts that by one and shows as well).
+The second layer: from the norm before the third tp.f to what follows the tp.g after the fourth. In
+another layout than Megatron's there may be more or fewer of them, and then the lines are others.
 """
 import re
 import sys
@@ -22,13 +22,18 @@ def main():
     if len(gs) < 4 or len(fs) < 4:
         sys.exit(f"show_layer: {sys.argv[1]} has {len(fs)} tp.f and {len(gs)} tp.g; "
                  "wanted two of each a layer")
-    # The third f enters the second layer's attention; the fourth its MLP.
-    first = max((g for g in gs if g < fs[2]), default=fs[2] - 3)
+    first = next(i for i in range(fs[2], 0, -1) if "_norm" in lines[i] or is_g[i])
     last = next(g for g in gs if g > fs[3])
-    for i in range(first + 1, min(last + 2, len(lines))):
-        line = re.sub(r" loc\(.*$", "", lines[i])
-        line = line if len(line) <= width - 2 else line[:width - 3] + "…"
-        print(("▶ " if is_f[i] or is_g[i] else "  ") + line.replace("    ", "", 1))
+    for i in range(first, min(last + 4, len(lines))):
+        if "tp.param " not in lines[i]:
+            print(("▶ " if is_f[i] or is_g[i] else "  ") + shorten(lines[i], width - 2))
+    print("  (#r replicated, #c copied, #p partial sums, #s split; each name says the rank and the dimension)")
+
+
+def shorten(line, width):
+    line = re.sub(r" \{[^{}]*\}(?= :)", "", re.sub(r" loc\(.*$", "", line)).strip()
+    line = re.sub(r"tensor<([0-9x]*)xf32, (#\w+)>", r"\1 \2", line)
+    return line if len(line) <= width else line[:width - 1] + "…"
 
 
 if __name__ == "__main__":

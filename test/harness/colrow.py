@@ -57,7 +57,7 @@ def tool(name):
 
 
 def run(name, *arguments, timeout=600, limit=None, env=None):
-    """Runs a tool to its end, whatever its exit code. `limit`: largest file in 512-byte blocks."""
+    """Runs a tool to its end, whatever its exit code. `limit`: largest file it may write, in KiB."""
     command = [tool(name), *map(str, arguments)]
     if limit is not None:
         command = ["bash", "-c", f'ulimit -f {limit}; exec "$@"', "bash", *command]
@@ -80,7 +80,8 @@ def succeed(name, *arguments, **options):
 
 def refuse(name, *arguments, says=(), leaves=(), **options):
     """Runs a tool on bad input: it must end with exit code 1 and exactly one line on stderr that
-    holds every string of `says`, and leave no path of `leaves` behind (nor a part of it)."""
+    holds every string of `says`, and leave no path of `leaves` behind, nor a part of it (an empty
+    folder is no output)."""
     done = run(name, *arguments, **options)
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     problems = []
@@ -92,8 +93,8 @@ def refuse(name, *arguments, says=(), leaves=(), **options):
         if str(word).lower() not in done.stderr.lower():
             problems.append(f"the message does not say {word!r}")
     for path in map(pathlib.Path, leaves):
-        left = sorted(p.name for p in path.parent.glob(path.name + "*")) \
-            if path.parent.is_dir() else []
+        found = path.parent.glob(path.name + "*") if path.parent.is_dir() else []
+        left = sorted(p.name for p in found if p.is_file() or any(p.iterdir()))
         if left:
             problems.append(f"left behind: {', '.join(left)}")
     if problems:

@@ -1,7 +1,6 @@
 # RUN: %python %s %t
 """Models and meshes that cannot work are refused in one line that says what was found and what would
 do, with exit code 1 and no output file."""
-import json
 import sys
 
 import colrow
@@ -42,8 +41,7 @@ refused(work / "nowhere", ("nowhere",))
 (work / "text").mkdir()
 (work / "text" / "config.json").write_text('{"model_type": "gpt2",')
 refused(work / "text", ("config.json",))
-(work / "field").mkdir()
-(work / "field" / "config.json").write_text(json.dumps({"model_type": "gpt2", "n_embd": "many"}))
+colrow.gpt2_config(work / "field", n_embd="many")
 refused(work / "field", ("n_embd",))
 
 # Weights: a missing and a mis-shaped tensor, a file that ends early.

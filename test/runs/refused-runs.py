@@ -20,7 +20,7 @@ def refused(says, plan=plan, data=data, start=("--seed", 1), steps=2, lr=1e-3, m
             **options):
     colrow.refuse("tp-run", "train", plan, *start, "--data", data, "--steps", steps, "--lr", lr,
                   "--save", out["save"], "--report", out["report"], *more, says=says,
-                  leaves=list(out.values()) if leaves is None else leaves, **options)
+                  leaves=[out["save"]] if leaves is None else leaves, **options)
 
 
 # Tokens: outside the vocabulary (which, where), too few, a batch of another shape.
@@ -73,10 +73,13 @@ refused((name, "90", "96"), start=folder("shaped", {**weights, name: np.zeros((3
 refused(("nowhere",), start=("--weights", work / "nowhere"))
 refused(("nowhere",), start=("--resume", work / "nowhere"))
 
-# A full disk, while saving and while compiling: nothing half written.
-refused((str(out["save"]),), limit=1)
+# A full disk (the limit is smaller than the weights, larger than the kernels), while saving and while
+# compiling: one line, nothing half written.
+large = colrow.gpt2_config(work / "large", vocab_size=4096)
+large_plan = colrow.compile_plan(large, work / "large.plan", 2, B, S)
+refused((out["save"].name,), plan=large_plan, limit=300)
 colrow.refuse("tp-compile", model, "--mesh", "tp=2", "--batch", B, "--seq", S, "-o", work / "full.plan",
-              limit=1, says=("full.plan",), leaves=(work / "full.plan",))
+              limit=4, says=("full.plan",), leaves=(work / "full.plan",))
 
 # A loss that is no number: says the step, keeps the last good checkpoint.
 poisoned = {n: t.copy() for n, t in weights.items()}

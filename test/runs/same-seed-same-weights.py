@@ -37,7 +37,9 @@ for model in models:
     for name, tensor in one.items():
         if tensor.ndim < 2:
             continue
-        colrow.check(0.015 < tensor.std() < 0.025, f"{name}: standard deviation {tensor.std()}")
+        # GPT-2 draws what adds to the residual narrower, by the root of twice the layers.
+        wanted = 0.01 if name.endswith("c_proj.weight") else 0.02
+        colrow.check(abs(tensor.std() / wanted - 1) < 0.15, f"{name}: standard deviation {tensor.std()}")
         for axis in (0, 1):
             halves = np.array_split(tensor, 2, axis)
             size = min(h.shape[axis] for h in halves)
