@@ -1,0 +1,84 @@
+// RUN: tp-opt %s --split-input-file --tp-differentiate | FileCheck %s
+//
+// Gradients and the conjugates of changes of layout. (The pairs gather-scatter
+// and unslice-slice are in test/faults/12-gather-and-unslice.mlir.)
+
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+#r2 = #tp.layout<#mesh, [_, _]>
+#c2 = #tp.layout<#mesh, [_, _] copied "tp">
+#p2 = #tp.layout<#mesh, [_, _] partial "tp">
+#out = #tp.layout<#mesh, [{24 over "tp"}, _]>
+#last = #tp.layout<#mesh, [_, {24 over "tp"}]>
+// The MLP: the conjugate of g is f, that of f is g, in the opposite order; a
+// gradient's type is the dual of its value's.
+tp.parameter @x : tensor<6x16xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @up : tensor<24x16xf32, #out> {id = 1 : i64, init = #tp.init<zeros>}
+tp.parameter @down : tensor<10x24xf32, #last> {id = 2 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @mlp(
+// CHECK: %[[X:.*]] = tp.param @x
+// CHECK: %[[UP:.*]] = tp.param @up
+// CHECK: %[[DOWN:.*]] = tp.param @down
+// CHECK: %[[C:.*]] = tp.f %[[X]]
+// CHECK: %[[U:.*]] = tp.matmul %[[C]], %[[UP]]
+// CHECK: %[[A:.*]] = tp.relu %[[U]]
+// CHECK: %[[P:.*]] = tp.matmul %[[A]], %[[DOWN]]
+// CHECK: tp.g %[[P]] over ["tp"] {reason = "tp.row_max wants R"}
+// CHECK: %[[DY:.*]] = tp.add %{{.*}}, %{{.*}} : (tensor<6x10xf32, #r2>
+// CHECK: %[[DP:.*]] = tp.f %[[DY]] over ["tp"] {reason = "gradient of: tp.row_max wants R"} : tensor<6x10xf32, #r2> -> tensor<6x10xf32, #c2_tp>
+// CHECK-DAG: %[[DA:.*]] = tp.matmul_dgrad %[[DP]], %[[DOWN]] : {{.*}} -> tensor<6x24xf32, #s2_tp_d1_24>
+// CHECK-DAG: %[[DDOWN:.*]] = tp.matmul_wgrad %[[DP]], %[[A]] : {{.*}} -> tensor<10x24xf32, #s2_tp_d1_24>
+// CHECK: %[[DU:.*]] = tp.relu_grad %[[U]], %[[DA]]
+// CHECK-DAG: %[[DC:.*]] = tp.matmul_dgrad %[[DU]], %[[UP]] : {{.*}} -> tensor<6x16xf32, #p2_tp>
+// CHECK-DAG: %[[DUP:.*]] = tp.matmul_wgrad %[[DU]], %[[C]] : {{.*}} -> tensor<24x16xf32, #s2_tp_d0_24>
+// CHECK: %[[DX:.*]] = tp.g %[[DC]] over ["tp"] {reason = "gradient of: tp.matmul wants C"} : tensor<6x16xf32, #p2_tp> -> tensor<6x16xf32, #r2>
+// CHECK: tp.output "loss", %{{.*}} : tensor<f32, #r0>
+// CHECK-DAG: tp.output "gradient" gradient @x, %[[DX]]
+// CHECK-DAG: tp.output "gradient" gradient @up, %[[DUP]]
+// CHECK-DAG: tp.output "gradient" gradient @down, %[[DDOWN]]
+// CHECK: return{{$}}
+func.func @mlp(%l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+  %x = tp.param @x : tensor<6x16xf32, #r2>
+  %up = tp.param @up : tensor<24x16xf32, #out>
+  %down = tp.param @down : tensor<10x24xf32, #last>
+  %c = tp.f %x over ["tp"] {reason = "tp.matmul wants C"} : tensor<6x16xf32, #r2> -> tensor<6x16xf32, #c2>
+  %u = tp.matmul %c, %up : (tensor<6x16xf32, #c2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
+  %a = tp.relu %u : (tensor<6x24xf32, #last>) -> tensor<6x24xf32, #last>
+  %p = tp.matmul %a, %down : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
+  %y = tp.g %p over ["tp"] {reason = "tp.row_max wants R"} : tensor<6x10xf32, #p2> -> tensor<6x10xf32, #r2>
+  %m = tp.row_max %y : (tensor<6x10xf32, #r2>) -> tensor<6xf32, #r1>
+  %e = tp.sum_exp %y, %m : (tensor<6x10xf32, #r2>, tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %k = tp.pick %y, %l : (tensor<6x10xf32, #r2>, tensor<6xi32, #r1>) -> tensor<6xf32, #r1>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  return %s : tensor<f32, #r0>
+}
+
+// -----
+
+// Without layouts too. One value with two uses: its gradients are added; a bias
+// takes the sum over rows, and the frozen weight has no gradient of its own.
+tp.parameter @b : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @w : tensor<4x4xf32> {id = 1 : i64, init = #tp.init<zeros>, frozen}
+// CHECK-LABEL: func.func @two_uses(
+// CHECK-DAG: %[[W:.*]] = tp.param @w
+// CHECK-DAG: %[[B:.*]] = tp.param @b
+// CHECK: %[[V:.*]] = tp.add %{{.*}}, %[[B]]
+// CHECK-NOT: tp.matmul_wgrad
+// CHECK: %[[D1:.*]] = tp.matmul_dgrad %{{.*}}, %[[W]]
+// CHECK: %[[D2:.*]] = tp.add {{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+// CHECK: %[[DB:.*]] = tp.sum_leading %[[D2]] : (tensor<6x4xf32>) -> tensor<4xf32>
+// CHECK: tp.output "gradient" gradient @b, %[[DB]]
+// CHECK-NOT: gradient @w
+func.func @two_uses(%x: tensor<6x4xf32>, %l: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"}) {
+  %b = tp.param @b : tensor<4xf32>
+  %w = tp.param @w : tensor<4x4xf32>
+  %v = tp.add %x, %b : (tensor<6x4xf32>, tensor<4xf32>) -> tensor<6x4xf32>
+  %u = tp.matmul %v, %w : (tensor<6x4xf32>, tensor<4x4xf32>) -> tensor<6x4xf32>
+  %y = tp.add %v, %u : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  %m = tp.row_max %y : (tensor<6x4xf32>) -> tensor<6xf32>
+  %e = tp.sum_exp %y, %m : (tensor<6x4xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %k = tp.pick %y, %l : (tensor<6x4xf32>, tensor<6xi32>) -> tensor<6xf32>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
+  return %s : tensor<f32>
+}
