@@ -59,7 +59,8 @@ unsigned BufferPlan::bufferOf(Value value) {
 /// the summand later.
 void BufferPlan::mergeInPlace(Operation *op) {
   bool reshape = isa<tp::ReshapeOp>(op);
-  bool reduces = isa<tp::AllReduceOp>(op) && op->getOperand(0).getDefiningOp() &&
+  bool reduces = isa<tp::AllReduceOp>(op) &&
+                 op->getOperand(0).getDefiningOp() &&
                  !isa<tp::ParamOp>(op->getOperand(0).getDefiningOp()) &&
                  lastUse(op->getOperand(0)) == stepIndex.lookup(op);
   if (!reshape && !reduces)

@@ -3,6 +3,7 @@
 // Prices of the changes of layout.
 
 #include "Conversions.h"
+#include "colrow/TP/TP.h"
 
 using namespace colrow;
 using namespace colrow::passes;
@@ -38,16 +39,16 @@ public:
 
 private:
   Cost allReduce() const {
-    return free() ? Cost{}
-                  : Cost{model.allReducePs(query.bytes, query.ranks,
-                                           query.stride),
-                         1, cost::allReduceBytes(query.bytes, query.ranks)};
+    return free()
+               ? Cost{}
+               : Cost{model.allReducePs(query.bytes, query.ranks, query.stride),
+                      1, cost::allReduceBytes(query.bytes, query.ranks)};
   }
   Cost gather() const {
-    return free() ? Cost{}
-                  : Cost{model.allGatherPs(query.bytes, query.ranks,
-                                           query.stride),
-                         1, cost::allGatherBytes(query.bytes, query.ranks)};
+    return free()
+               ? Cost{}
+               : Cost{model.allGatherPs(query.bytes, query.ranks, query.stride),
+                      1, cost::allGatherBytes(query.bytes, query.ranks)};
   }
   bool free() const { return query.ranks == 1; }
 
@@ -65,4 +66,29 @@ solver::ConversionTable passes::makeConversions(const ConversionQuery &query,
     for (unsigned to = 0; to < table.numStates; ++to)
       table.cost.push_back(pricer.price(from, to));
   return table;
+}
+
+ConversionQuery passes::makeQuery(mlir::Value value, unsigned axis,
+                                  const layout::Mesh &mesh,
+                                  llvm::ArrayRef<layout::State> wanted) {
+  using layout::State;
+  layout::Layout layout = tp::getLayoutAttr(value).getLayout();
+  State produced = layout.state(axis);
+  ConversionQuery query;
+  query.states = {produced};
+  auto add = [&](State state) {
+    if (!llvm::is_contained(query.states, state))
+      query.states.push_back(state);
+  };
+  add(State::R());
+  add(State::C());
+  llvm::for_each(wanted, add);
+  for (State state : query.states)
+    query.padded.push_back(state.isSplit() && state == produced &&
+                           layout.isPadded(state.dim));
+  query.bytes =
+      mlir::cast<mlir::RankedTensorType>(value.getType()).getNumElements() * 4;
+  query.ranks = mesh.axes[axis].size;
+  query.isParameter = mlir::isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
+  return query;
 }

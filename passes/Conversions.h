@@ -10,6 +10,7 @@
 #include "colrow/Cost/CostModel.h"
 #include "colrow/Layout/Layout.h"
 #include "colrow/Solver/Conversions.h"
+#include "mlir/IR/Value.h"
 
 namespace colrow::passes {
 
@@ -30,6 +31,13 @@ struct ConversionQuery {
 /// feature axis (design: no scatter or slice of activations) are infinite.
 solver::ConversionTable makeConversions(const ConversionQuery &query,
                                         const cost::CostModel &model);
+
+/// The query for a value that is produced in the state of its type on `axis`:
+/// state 0. R and C follow, through which others are reached, and what is
+/// `wanted` besides.
+ConversionQuery makeQuery(mlir::Value value, unsigned axis,
+                          const layout::Mesh &mesh,
+                          llvm::ArrayRef<layout::State> wanted);
 
 } // namespace colrow::passes
 

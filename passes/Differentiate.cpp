@@ -30,15 +30,17 @@ public:
         lossIndex = i;
     }
     if (!lossIndex)
-      return step.emitError("tp-differentiate: no result has the role \"loss\"; "
-                            "mark it by {tp.role = \"loss\"}");
+      return step.emitError(
+          "tp-differentiate: no result has the role \"loss\"; "
+          "mark it by {tp.role = \"loss\"}");
     Value loss = step.getBody().front().getTerminator()->getOperand(*lossIndex);
     if (cast<RankedTensorType>(loss.getType()).getRank() != 0)
       return step.emitError("tp-differentiate: the loss must be a scalar");
     findDependents();
     if (!needsGradient.contains(loss))
-      return step.emitError("tp-differentiate: the loss depends on no parameter "
-                            "that is trained");
+      return step.emitError(
+          "tp-differentiate: the loss depends on no parameter "
+          "that is trained");
     SmallVector<Operation *> ops;
     for (Operation &op : step.getBody().front().without_terminator())
       ops.push_back(&op);
@@ -55,11 +57,11 @@ public:
 private:
   void findDependents() {
     for (Operation &op : step.getBody().front().without_terminator()) {
-      bool depends = llvm::any_of(op.getOperands(), [&](Value v) {
-        return needsGradient.contains(v);
-      });
+      bool depends = llvm::any_of(
+          op.getOperands(), [&](Value v) { return needsGradient.contains(v); });
       if (auto param = dyn_cast<tp::ParamOp>(op))
-        depends = !symbols.lookup<tp::ParameterOp>(param.getSymbol()).getFrozen();
+        depends =
+            !symbols.lookup<tp::ParameterOp>(param.getSymbol()).getFrozen();
       if (!depends)
         continue;
       for (Value result : op.getResults())
@@ -109,10 +111,10 @@ private:
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
-      tp::OutputOp::create(builder, value.getLoc(),
-                           role ? role.getValue().str()
-                                : "result" + std::to_string(i),
-                           FlatSymbolRefAttr(), value, tp::LayoutAttr(), TypeAttr());
+      tp::OutputOp::create(
+          builder, value.getLoc(),
+          role ? role.getValue().str() : "result" + std::to_string(i),
+          FlatSymbolRefAttr(), value, tp::LayoutAttr(), TypeAttr());
     }
     for (auto &[symbol, gradient] : parameterGradients)
       tp::OutputOp::create(builder, gradient.getLoc(), "gradient",

@@ -16,9 +16,10 @@ namespace colrow::passes {
 class DimClasses {
 public:
   /// Reads all ops of `step`; `rules` has one for each Shardable op.
-  DimClasses(mlir::func::FuncOp step,
-             const llvm::MapVector<mlir::Operation *, layout::FactorRule> &rules,
-             llvm::function_ref<int64_t(mlir::Operation *param)> checkpointRank);
+  DimClasses(
+      mlir::func::FuncOp step,
+      const llvm::MapVector<mlir::Operation *, layout::FactorRule> &rules,
+      llvm::function_ref<int64_t(mlir::Operation *param)> checkpointRank);
 
   /// Units into which dimension `dim` of `value` can be cut.
   int64_t units(mlir::Value value, unsigned dim);

@@ -34,7 +34,8 @@ Touch inspect(tp::RowLowerableOpInterface op) {
   tp::RowLowering rows(touch.space, escapes);
   op.lowerToRows(rows);
   for (const tp::RowLowering::Use &use : rows.getUses())
-    (use.written ? touch.writes : touch.reads).push_back({use.value, use.access});
+    (use.written ? touch.writes : touch.reads)
+        .push_back({use.value, use.access});
   return touch;
 }
 
@@ -46,8 +47,8 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : step.getBody().front().without_terminator())
       ops.push_back(&op);
-    // Symbols are read as of the start of the step, wherever that stands; first,
-    // they keep no op from joining a group.
+    // Symbols are read as of the start of the step, wherever that stands;
+    // first, they keep no op from joining a group.
     llvm::sort(ops, [](Operation *a, Operation *b) {
       bool first = isa<tp::ParamOp>(a), second = isa<tp::ParamOp>(b);
       return first != second ? first : a->isBeforeInBlock(b);
@@ -92,8 +93,8 @@ private:
         return;
       }
     }
-    places.push_back({{op}, rows != nullptr, touch ? touch->space
-                                                   : SmallVector<int64_t>()});
+    places.push_back(
+        {{op}, rows != nullptr, touch ? touch->space : SmallVector<int64_t>()});
     if (touch) {
       note(op, *touch, places.size() - 1);
       return;

@@ -58,9 +58,9 @@ public:
     Value sumexp = part<tp::SumExpOp>(rowType(StateKind::Partial), x, max);
     Value picked = part<tp::PickOp>(rowType(StateKind::Partial), x, labels,
                                     tp::LayoutAttr());
-    auto loss = tp::TokenLossOp::create(
-        builder, loc, op.getSum().getType(), op.getCount().getType(), max,
-        sumexp, picked, labels, op.getIgnoreAttr());
+    auto loss = tp::TokenLossOp::create(builder, loc, op.getSum().getType(),
+                                        op.getCount().getType(), max, sumexp,
+                                        picked, labels, op.getIgnoreAttr());
     loss->setAttr(tp::getWaysAttrName(), lossWays());
     op.replaceAllUsesWith(loss.getResults());
     op.erase();
@@ -74,9 +74,8 @@ private:
     layout::Layout layout(labels.getRank());
     layout::Layout results = tp::getLayoutAttr(op.getSum()).getLayout();
     for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis)
-      layout = withState(layout, axis,
-                         splits(axis) ? State{reduced, 0}
-                                      : results.state(axis));
+      layout = withState(
+          layout, axis, splits(axis) ? State{reduced, 0} : results.state(axis));
     return RankedTensorType::get(labels.getShape(), builder.getF32Type(),
                                  tp::LayoutAttr::get(mesh, layout));
   }
@@ -90,11 +89,11 @@ private:
   DictionaryAttr lossWays() {
     SmallVector<NamedAttribute> list;
     for (NamedAttribute way : ways)
-      list.push_back(cast<StringAttr>(way.getValue()).getValue() == "v"
-                         ? builder.getNamedAttr(
-                               way.getName(),
-                               builder.getStringAttr("replicated"))
-                         : way);
+      list.push_back(
+          cast<StringAttr>(way.getValue()).getValue() == "v"
+              ? builder.getNamedAttr(way.getName(),
+                                     builder.getStringAttr("replicated"))
+              : way);
     return builder.getDictionaryAttr(list);
   }
 
@@ -119,7 +118,8 @@ public:
 
   LogicalResult run(func::FuncOp step, unsigned axis) {
     SmallVector<Value> values(step.getArguments());
-    step.walk([&](Operation *op) { llvm::append_range(values, op->getResults()); });
+    step.walk(
+        [&](Operation *op) { llvm::append_range(values, op->getResults()); });
     collectWants(step, axis);
     for (Value value : values)
       if (failed(convert(value, axis)))
@@ -152,8 +152,8 @@ private:
     });
     Operation *ret = step.getBody().front().getTerminator();
     for (OpOperand &use : ret->getOpOperands()) {
-      auto role = step.getResultAttrOfType<StringAttr>(
-          use.getOperandNumber(), tp::getRoleAttrName());
+      auto role = step.getResultAttrOfType<StringAttr>(use.getOperandNumber(),
+                                                       tp::getRoleAttrName());
       State made = tp::getLayoutAttr(use.get()).getLayout().state(axis);
       // Others may leave as they are, but for summands.
       if (!role || role.getValue() == "loss" || made == State::P())
@@ -167,11 +167,16 @@ private:
         !cast<RankedTensorType>(value.getType()).getElementType().isF32())
       return success();
     State produced = tp::getLayoutAttr(value).getLayout().state(axis);
-    ConversionQuery query = makeQuery(value, axis, produced, it->second);
+    ConversionQuery query =
+        makeQuery(value, axis, mesh,
+                  llvm::map_to_vector(
+                      it->second, [](const Want &want) { return want.state; }));
+    // On one rank changes are free, but the same ones are made.
+    query.ranks = std::max(2u, query.ranks);
     solver::StateSet wanted = 0;
     for (const Want &want : it->second)
-      wanted |= 1 << (llvm::find(query.states, want.state) -
-                      query.states.begin());
+      wanted |=
+          1 << (llvm::find(query.states, want.state) - query.states.begin());
     solver::ConversionTrees trees(makeConversions(query, model));
     if (trees.cost(0, wanted).isInfinite())
       return emitError(value.getLoc())
@@ -182,38 +187,13 @@ private:
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
     for (solver::Conversion edge : trees.edges(0, wanted))
-      inState[edge.to] = change(builder, inState[edge.from], axis,
-                                query.states[edge.from], query.states[edge.to],
-                                it->second);
+      inState[edge.to] =
+          change(builder, inState[edge.from], axis, query.states[edge.from],
+                 query.states[edge.to], it->second);
     for (const Want &want : it->second)
-      want.use->set(inState[llvm::find(query.states, want.state) -
-                            query.states.begin()]);
+      want.use->set(
+          inState[llvm::find(query.states, want.state) - query.states.begin()]);
     return success();
-  }
-
-  /// State 0 is the produced one; then R and C, through which others are
-  /// reached, and whatever is wanted besides.
-  ConversionQuery makeQuery(Value value, unsigned axis, State produced,
-                            ArrayRef<Want> list) {
-    ConversionQuery query;
-    auto add = [&](State state) {
-      if (!llvm::is_contained(query.states, state))
-        query.states.push_back(state);
-    };
-    add(produced);
-    add(State::R());
-    add(State::C());
-    for (const Want &want : list)
-      add(want.state);
-    layout::Layout layout = tp::getLayoutAttr(value).getLayout();
-    for (State state : query.states)
-      query.padded.push_back(state.isSplit() && state == produced &&
-                             layout.isPadded(state.dim));
-    query.bytes =
-        cast<RankedTensorType>(value.getType()).getNumElements() * 4;
-    query.ranks = std::max<int64_t>(2, mesh.axes[axis].size);
-    query.isParameter = isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
-    return query;
   }
 
   /// The op that leads from one state to the other.
@@ -235,8 +215,8 @@ private:
     state.addOperands(value);
     layout::Layout layout =
         withState(tp::getLayoutAttr(value).getLayout(), axis, to);
-    state.addTypes(tp::withLayout(value.getType(),
-                                  tp::LayoutAttr::get(meshAttr, layout)));
+    state.addTypes(
+        tp::withLayout(value.getType(), tp::LayoutAttr::get(meshAttr, layout)));
     state.addAttribute("axes",
                        builder.getStrArrayAttr({meshAttr.getNames()[axis]}));
     state.addAttribute("reason", builder.getStringAttr(describe(consumer, to)));
@@ -245,8 +225,8 @@ private:
   }
 
   static std::string describe(Operation *consumer, State to) {
-    return llvm::formatv("{0} wants {1}",
-                         consumer->getName().getStringRef(), to.str());
+    return llvm::formatv("{0} wants {1}", consumer->getName().getStringRef(),
+                         to.str());
   }
 
   tp::MeshAttr meshAttr;

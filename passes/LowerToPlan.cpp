@@ -129,7 +129,8 @@ public:
   void collective(Operation *op) override {
     Value in = op->getOperand(0), out = op->getResult(0);
     CollectiveCall call;
-    for (auto name : op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
+    for (auto name :
+         op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
       call.axes.push_back(*program.mesh.getMesh().find(name));
     call.kind = isa<tp::AllReduceOp>(op)   ? CollectiveCall::AllReduce
                 : isa<tp::AllGatherOp>(op) ? CollectiveCall::AllGather
@@ -204,10 +205,10 @@ private:
     for (BlockArgument argument : step.getArguments()) {
       auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                     tp::getRoleAttrName());
-      uint64_t offset = role.getValue() == "ids"
-                            ? runtime::inputIdsOffset()
-                            : runtime::inputLabelsOffset(program.batch,
-                                                         program.seq);
+      uint64_t offset =
+          role.getValue() == "ids"
+              ? runtime::inputIdsOffset()
+              : runtime::inputLabelsOffset(program.batch, program.seq);
       buffers.fix(argument, uint8_t(plan::Region::input), offset);
     }
     return success();
@@ -225,8 +226,7 @@ private:
     for (auto op : module.getOps<tp::ParameterOp>())
       program.parameterBytes += place(op, op.getTensorType());
     for (auto op : module.getOps<tp::StateOp>())
-      program.optimizerBytes +=
-          place(op, cast<RankedTensorType>(op.getType()));
+      program.optimizerBytes += place(op, cast<RankedTensorType>(op.getType()));
     step.walk([&](tp::ParamOp op) {
       buffers.fix(op.getResult(), uint8_t(plan::Region::persistent),
                   symbolOf(op.getSymbol()).offset);
@@ -294,8 +294,8 @@ private:
       program.hasGradNorm = true;
     } else {
       PlanOutputValue output;
-      output.name = op.getParameter() ? op.getParameter()->str()
-                                      : op.getName().str();
+      output.name =
+          op.getParameter() ? op.getParameter()->str() : op.getName().str();
       if (op.getParameter())
         output.parameter = symbolIndex.lookup(
             StringAttr::get(module.getContext(), *op.getParameter()));
@@ -339,7 +339,9 @@ private:
 
   Address addressOf(const tp::RowArgument &argument) {
     if (argument.constant)
-      return {uint8_t(plan::Region::constant), internConstant(*argument.constant), {}};
+      return {uint8_t(plan::Region::constant),
+              internConstant(*argument.constant),
+              {}};
     if (!argument.value)
       return {uint8_t(plan::Region::scalars), 0, {}};
     return address(ref(argument.value));
@@ -452,7 +454,8 @@ struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
     if (output.empty())
       return;
     if (llvm::Error e = runtime::writePlanFile(output, *tables)) {
-      getOperation().emitError("lower-to-plan: ") << llvm::toString(std::move(e));
+      getOperation().emitError("lower-to-plan: ")
+          << llvm::toString(std::move(e));
       signalPassFailure();
     }
   }

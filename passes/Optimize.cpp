@@ -17,13 +17,14 @@ namespace {
 /// One parameter that is trained.
 struct Trained {
   tp::ParameterOp parameter;
-  Value value;    ///< at the start of the step
+  Value value; ///< at the start of the step
   Value gradient;
 };
 
 class StepBuilder {
 public:
-  StepBuilder(ModuleOp module, func::FuncOp step, const OptimizeOptions &options)
+  StepBuilder(ModuleOp module, func::FuncOp step,
+              const OptimizeOptions &options)
       : module(module), step(step), options(options), symbols(module),
         builder(step.getBody().front().getTerminator()),
         mesh(module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName())) {}
@@ -45,13 +46,13 @@ public:
     scale = clip.getScale();
     for (Trained &t : trained)
       update(t);
-    module->setAttr("tp.optimizer",
-                    builder.getDictionaryAttr(
-                        {number("beta1", options.beta1),
-                         number("beta2", options.beta2),
-                         number("eps", options.eps),
-                         number("weight_decay", options.weightDecay),
-                         number("clip_grad_norm", options.clipGradNorm)}));
+    module->setAttr(
+        "tp.optimizer",
+        builder.getDictionaryAttr(
+            {number("beta1", options.beta1), number("beta2", options.beta2),
+             number("eps", options.eps),
+             number("weight_decay", options.weightDecay),
+             number("clip_grad_norm", options.clipGradNorm)}));
     return success();
   }
 
@@ -97,14 +98,15 @@ private:
     for (Trained &t : trained) {
       tp::LayoutAttr layout = tp::getLayoutAttr(t.gradient);
       Type type = scalarType(layout ? std::optional(layout) : std::nullopt);
-      Value square = tp::SumSquaresOp::create(builder, t.gradient.getLoc(), type,
-                                              t.gradient);
-      auto *same = llvm::find_if(
-          sums, [&](Value sum) { return sum.getType() == type; });
+      Value square = tp::SumSquaresOp::create(builder, t.gradient.getLoc(),
+                                              type, t.gradient);
+      auto *same =
+          llvm::find_if(sums, [&](Value sum) { return sum.getType() == type; });
       if (same == sums.end())
         sums.push_back(square);
       else
-        *same = tp::AddOp::create(builder, square.getLoc(), type, *same, square);
+        *same =
+            tp::AddOp::create(builder, square.getLoc(), type, *same, square);
     }
     Value total;
     for (Value sum : sums) {
@@ -160,9 +162,9 @@ private:
     std::string name = (t.parameter.getSymName() + "." + kind).str();
     OpBuilder atModule(module.getContext());
     atModule.setInsertionPointAfter(t.parameter);
-    auto symbol = tp::StateOp::create(
-        atModule, t.parameter.getLoc(), name,
-        t.parameter.getSymName(), kind, t.parameter.getType(), TypeAttr());
+    auto symbol = tp::StateOp::create(atModule, t.parameter.getLoc(), name,
+                                      t.parameter.getSymName(), kind,
+                                      t.parameter.getType(), TypeAttr());
     return tp::ParamOp::create(builder, t.gradient.getLoc(), symbol.getType(),
                                name);
   }
@@ -208,7 +210,8 @@ struct OptimizePass : passes::impl::OptimizeBase<OptimizePass> {
     options.clipGradNorm = clipGradNorm;
     options.keepGradients = keepGradients;
     auto step = getStepFunction(getOperation());
-    if (failed(step) || failed(StepBuilder(getOperation(), *step, options).run()))
+    if (failed(step) ||
+        failed(StepBuilder(getOperation(), *step, options).run()))
       signalPassFailure();
   }
 };

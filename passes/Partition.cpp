@@ -2,8 +2,8 @@
 //
 // tp-partition: local shapes, collectives, and masks where padding would count.
 
-#include "colrow/Passes/Passes.h"
 #include "colrow/Layout/FactorRule.h"
+#include "colrow/Passes/Passes.h"
 #include <cmath>
 
 namespace colrow::passes {
@@ -64,9 +64,8 @@ private:
       return success();
     }
     if (auto update = dyn_cast<tp::UpdateOp>(op)) {
-      forPaddedDims(update.getValue(), [&](unsigned d) {
-        require(op->getOpOperand(0), d, 0.0);
-      });
+      forPaddedDims(update.getValue(),
+                    [&](unsigned d) { require(op->getOpOperand(0), d, 0.0); });
       return success();
     }
     if (auto shardable = dyn_cast<tp::ShardableOpInterface>(op))
@@ -99,11 +98,14 @@ private:
   /// what the results hold.
   void visitFactor(tp::ShardableOpInterface op, const FactorRule &rule,
                    unsigned f) {
-    bool summed = llvm::any_of(rule.results, [&](const FactorRule::Dims &dims) {
-      return !FactorRule::has(dims, f);
-    }) && llvm::any_of(rule.operands, [&](const FactorRule::Dims &dims) {
-      return FactorRule::has(dims, f);
-    });
+    bool summed =
+        llvm::any_of(rule.results,
+                     [&](const FactorRule::Dims &dims) {
+                       return !FactorRule::has(dims, f);
+                     }) &&
+        llvm::any_of(rule.operands, [&](const FactorRule::Dims &dims) {
+          return FactorRule::has(dims, f);
+        });
     SmallVector<Known> operands;
     for (OpOperand &use : op->getOpOperands()) {
       unsigned i = use.getOperandNumber();
@@ -207,7 +209,8 @@ private:
 
   LogicalResult lower(Operation *op) {
     Value input = op->getOperand(0), result = op->getResult(0);
-    tp::LayoutAttr from = tp::getLayoutAttr(input), to = tp::getLayoutAttr(result);
+    tp::LayoutAttr from = tp::getLayoutAttr(input),
+                   to = tp::getLayoutAttr(result);
     auto axes = op->getAttrOfType<ArrayAttr>("axes");
     auto reason = op->getAttrOfType<StringAttr>("reason");
     builder.setInsertionPoint(op);
@@ -228,8 +231,8 @@ private:
         made = tp::AllGatherOp::create(builder, loc, result.getType(), input,
                                        axes, dimAttr, reason);
       else if (isa<tp::ScatterOp>(op))
-        made = tp::ReduceScatterOp::create(builder, loc, result.getType(), input,
-                                           axes, dimAttr, reason);
+        made = tp::ReduceScatterOp::create(builder, loc, result.getType(),
+                                           input, axes, dimAttr, reason);
       else if (to.getLayout().isPadded(*dim))
         return op->emitOpError("a local slice of a padded dimension is not "
                                "supported; gather instead");
@@ -294,8 +297,7 @@ struct PartitionPass : passes::impl::PartitionBase<PartitionPass> {
       return signalPassFailure();
     }
     PaddingAnalysis padding(*step);
-    if (failed(padding.run()) ||
-        failed(Localizer(getOperation(), *step).run()))
+    if (failed(padding.run()) || failed(Localizer(getOperation(), *step).run()))
       return signalPassFailure();
     masks = padding.getMasks();
   }

@@ -123,6 +123,15 @@ def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
   let dependentDialects = ["::colrow::tp::TPDialect"];
 }
 
+def Count : Pass<"tp-count", "mlir::ModuleOp"> {
+  let summary = "count flops, bytes sent and bytes saved of a partitioned step";
+  let description = [{
+    Sums over the output of `tp-partition`, for one rank, into `tp.counted`.
+    If `tp-shard` left its prediction in `tp.predicted`, the two must be equal
+    as integers.
+  }];
+}
+
 def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
   let summary = "group memory-bound ops into kernels";
   let description = [{

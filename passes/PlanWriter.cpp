@@ -81,7 +81,8 @@ private:
 
   /// Rows of the table that the ids index: ids are checked against it.
   int64_t vocabulary() {
-    if (auto attr = ModuleOp(program.module)->getAttrOfType<IntegerAttr>("tp.vocab"))
+    if (auto attr =
+            ModuleOp(program.module)->getAttrOfType<IntegerAttr>("tp.vocab"))
       return attr.getInt();
     return std::numeric_limits<int32_t>::max();
   }
@@ -102,8 +103,8 @@ private:
   fb::Offset<plan::Operand> operand(const Address &address) {
     fb::Offset<fb::Vector<int64_t>> strides;
     if (!address.strides.empty())
-      strides = builder.CreateVector(address.strides.data(),
-                                     address.strides.size());
+      strides =
+          builder.CreateVector(address.strides.data(), address.strides.size());
     return plan::CreateOperand(builder, plan::Region(address.region),
                                address.offset, strides);
   }
@@ -153,8 +154,8 @@ private:
     auto axes = builder.CreateVector(call.axes.data(), call.axes.size());
     auto src = operand(call.src), dst = operand(call.dst);
     return plan::CreateCollective(builder, kinds[call.kind], reduction,
-                                  plan::DType::f32, axes, call.count, call.outer,
-                                  call.block, call.total, src, dst,
+                                  plan::DType::f32, axes, call.count,
+                                  call.outer, call.block, call.total, src, dst,
                                   call.payloadBytes)
         .Union();
   }
@@ -164,8 +165,8 @@ private:
   }
 
   static plan::Op typeOf(const PlanInstruction &instruction) {
-    static const plan::Op types[] = {plan::Op::Gemm, plan::Op::Launch,
-                                     plan::Op::Fill, plan::Op::Copy,
+    static const plan::Op types[] = {plan::Op::Gemm,       plan::Op::Launch,
+                                     plan::Op::Fill,       plan::Op::Copy,
                                      plan::Op::Collective, plan::Op::Loop};
     return types[instruction.call.index()];
   }
@@ -224,12 +225,11 @@ private:
   fb::Offset<plan::Init> init(std::optional<tp::InitAttr> attr) {
     if (!attr)
       return plan::CreateInit(builder, plan::InitKind::zeros, 0, 0);
-    plan::InitKind kind =
-        llvm::StringSwitch<plan::InitKind>(attr->getKind())
-            .Case("ones", plan::InitKind::ones)
-            .Case("constant", plan::InitKind::constant)
-            .Case("normal", plan::InitKind::normal)
-            .Default(plan::InitKind::zeros);
+    plan::InitKind kind = llvm::StringSwitch<plan::InitKind>(attr->getKind())
+                              .Case("ones", plan::InitKind::ones)
+                              .Case("constant", plan::InitKind::constant)
+                              .Case("normal", plan::InitKind::normal)
+                              .Default(plan::InitKind::zeros);
     return plan::CreateInit(builder, kind, attr->getMean().getValueAsDouble(),
                             attr->getStd().getValueAsDouble());
   }
@@ -242,8 +242,8 @@ private:
       index[name] = list.size();
       auto parameter = dyn_cast<tp::ParameterOp>(symbol.op);
       auto state = dyn_cast<tp::StateOp>(symbol.op);
-      auto whole = cast<RankedTensorType>(
-          parameter ? parameter.getWholeType() : *state.getWhole());
+      auto whole = cast<RankedTensorType>(parameter ? parameter.getWholeType()
+                                                    : *state.getWhole());
       std::vector<fb::Offset<plan::Source>> sources;
       if (parameter && parameter.getSource())
         for (auto attr : parameter.getSource()->getAsRange<tp::SourceAttr>())
@@ -255,8 +255,8 @@ private:
       auto shape = numbers(whole.getShape());
       auto dimsOffset = dims(whole);
       auto sourcesOffset = builder.CreateVector(sources);
-      auto initOffset = init(parameter ? std::optional(parameter.getInit())
-                                       : std::nullopt);
+      auto initOffset =
+          init(parameter ? std::optional(parameter.getInit()) : std::nullopt);
       auto stateName = builder.CreateString(state ? state.getName().str() : "");
       list.push_back(plan::CreateParameter(
           builder, nameOffset, parameter ? uint32_t(parameter.getId()) : 0,
@@ -289,13 +289,15 @@ private:
   }
 
   fb::Offset<plan::Optimizer> writeOptimizer() {
-    auto dict = ModuleOp(program.module)->getAttrOfType<DictionaryAttr>("tp.optimizer");
+    auto dict =
+        ModuleOp(program.module)->getAttrOfType<DictionaryAttr>("tp.optimizer");
     auto get = [&](StringRef name) {
       auto attr = dict ? dict.getAs<FloatAttr>(name) : FloatAttr();
       return attr ? attr.getValueAsDouble() : 0;
     };
-    return plan::CreateOptimizer(builder, get("beta1"), get("beta2"), get("eps"),
-                                 get("weight_decay"), get("clip_grad_norm"));
+    return plan::CreateOptimizer(builder, get("beta1"), get("beta2"),
+                                 get("eps"), get("weight_decay"),
+                                 get("clip_grad_norm"));
   }
 
   const PlanProgram &program;

@@ -73,7 +73,7 @@ struct PersistentSymbol {
 
 struct PlanOutputValue {
   std::string name;
-  int32_t parameter = -1; ///< index into PlanProgram::symbols
+  int32_t parameter = -1;       ///< index into PlanProgram::symbols
   mlir::RankedTensorType whole; ///< shape and layout of the whole tensor
   Address src;
 };
@@ -96,7 +96,8 @@ struct PlanProgram {
 };
 
 /// Compiles the kernels and writes the tables.
-llvm::Expected<std::vector<uint8_t>> writePlanTables(const PlanProgram &program);
+llvm::Expected<std::vector<uint8_t>>
+writePlanTables(const PlanProgram &program);
 
 } // namespace colrow::passes
 

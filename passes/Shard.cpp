@@ -4,6 +4,7 @@
 
 #include "Conversions.h"
 #include "DimClasses.h"
+#include "Prediction.h"
 #include "colrow/Cost/CostModel.h"
 #include "colrow/Passes/Passes.h"
 #include "colrow/Solver/Solver.h"
@@ -48,7 +49,6 @@ private:
   LogicalResult readRules();
   LogicalResult readPins(ArrayRef<std::string> texts);
   LogicalResult checkUnits();
-  void findGradients();
   void addValue(Value value);
   unsigned addParameter(tp::ParamOp param);
   void addOp(Operation *op);
@@ -88,16 +88,15 @@ private:
   llvm::StringMap<unsigned> parameterValue;
   llvm::DenseMap<Operation *, unsigned> nodeOf;
   SmallVector<Operation *> opOfNode;
-  SmallVector<SmallVector<State, 6>> states;     // per solver value
-  SmallVector<SmallVector<Way>> waysOfNode;      // per node with an op
+  SmallVector<SmallVector<State, 6>> states; // per solver value
+  SmallVector<SmallVector<Way>> waysOfNode;  // per node with an op
   solver::Solution solution;
 };
 
 LogicalResult AxisProblem::run(ArrayRef<std::string> pinTexts) {
-  if (failed(readRules()) || failed(readPins(pinTexts)) ||
-      failed(checkUnits()))
+  if (failed(readRules()) || failed(readPins(pinTexts)) || failed(checkUnits()))
     return failure();
-  findGradients();
+  needsGradient = findValuesWithGradient(module, step);
   for (Value argument : step.getArguments())
     addValue(argument);
   for (Operation &op : step.getBody().front()) {
@@ -150,8 +149,9 @@ LogicalResult AxisProblem::readPins(ArrayRef<std::string> texts) {
              << "'; tp-import prints their names";
     std::optional<unsigned> pinned = mesh.find(axisName);
     if (!pinned)
-      return module.emitError() << "pin '" << text << "': the mesh has no axis '"
-                                << axisName << "'";
+      return module.emitError()
+             << "pin '" << text << "': the mesh has no axis '" << axisName
+             << "'";
     if (dim >= parameter.getTensorType().getRank())
       return module.emitError()
              << "pin '" << text << "': '" << name << "' has "
@@ -179,21 +179,6 @@ LogicalResult AxisProblem::checkUnits() {
                << mesh.axes[axis].name << "=" << units;
       }
   return success();
-}
-
-/// Values that depend on a parameter that is trained.
-void AxisProblem::findGradients() {
-  for (Operation &op : step.getBody().front()) {
-    bool any = llvm::any_of(op.getOperands(), [&](Value v) {
-      return needsGradient.contains(v);
-    });
-    if (auto param = dyn_cast<tp::ParamOp>(op))
-      any = !parameterOf(param).getFrozen();
-    for (Value result : op.getResults())
-      if (any &&
-          cast<RankedTensorType>(result.getType()).getElementType().isF32())
-        needsGradient.insert(result);
-  }
 }
 
 layout::Layout AxisProblem::layoutOf(Value value, State state) {
@@ -440,21 +425,24 @@ void AxisProblem::write() {
   // Parameters that the step does not read stay whole.
   for (auto parameter : module.getOps<tp::ParameterOp>())
     if (!tp::getLayoutAttr(parameter.getType()))
-      parameter.setType(tp::withLayout(
-          parameter.getType(),
-          tp::LayoutAttr::replicated(meshAttr,
-                                     parameter.getTensorType().getRank())));
+      parameter.setType(
+          tp::withLayout(parameter.getType(),
+                         tp::LayoutAttr::replicated(
+                             meshAttr, parameter.getTensorType().getRank())));
   for (auto [op, node] : nodeOf) {
     const FactorRule &rule = rules.find(op)->second;
     Way way = waysOfNode[node][solution.choice[node]];
     op->setAttr(tp::getWaysAttrName(),
                 DictionaryAttr::get(
-                    context, NamedAttribute(axisName, StringAttr::get(
-                                                          context, rule.wayName(way)))));
+                    context,
+                    NamedAttribute(axisName, StringAttr::get(
+                                                 context, rule.wayName(way)))));
   }
   Operation *ret = step.getBody().front().getTerminator();
   step.setFunctionType(FunctionType::get(
       context, step.getBody().getArgumentTypes(), ret->getOperandTypes()));
+  module->setAttr("tp.predicted",
+                  predictStep(module, step, axis).toAttr(context));
 }
 
 struct ShardPass : passes::impl::ShardBase<ShardPass> {

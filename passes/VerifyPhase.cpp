@@ -43,7 +43,8 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
       return signalPassFailure();
     }
     WalkResult result = step->walk([&](Operation *op) {
-      return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+      return failed(check(op)) ? WalkResult::interrupt()
+                               : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -39,9 +39,9 @@ MeshAttr MeshAttr::get(MLIRContext *context, const layout::Mesh &mesh) {
 layout::Mesh MeshAttr::getMesh() const {
   layout::Mesh mesh;
   for (auto [name, size, batch] : llvm::zip(getNames(), getSizes(), getBatch()))
-    mesh.axes.push_back({name.str(), size,
-                         batch ? layout::AxisRole::Batch
-                               : layout::AxisRole::Feature});
+    mesh.axes.push_back(
+        {name.str(), size,
+         batch ? layout::AxisRole::Batch : layout::AxisRole::Feature});
   return mesh;
 }
 
@@ -84,12 +84,11 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(llvm::zip(getNames(), getSizes(), getBatch()), printer,
-                        [&](auto axis) {
-                          printer << std::get<0>(axis) << '='
-                                  << std::get<1>(axis)
-                                  << (std::get<2>(axis) ? " batch" : "");
-                        });
+  llvm::interleaveComma(
+      llvm::zip(getNames(), getSizes(), getBatch()), printer, [&](auto axis) {
+        printer << std::get<0>(axis) << '=' << std::get<1>(axis)
+                << (std::get<2>(axis) ? " batch" : "");
+      });
   printer << '>';
 }
 
@@ -168,8 +167,7 @@ static ParseResult parseAxes(AsmParser &parser, const layout::Mesh &mesh,
       return failure();
     std::optional<unsigned> axis = mesh.find(name);
     if (!axis)
-      return parser.emitError(loc)
-             << "the mesh has no axis \"" << name << '"';
+      return parser.emitError(loc) << "the mesh has no axis \"" << name << '"';
     axes.push_back(*axis);
     return success();
   };
@@ -326,8 +324,7 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef name, ArrayRef<int64_t> shape,
                                  ArrayRef<int64_t> reshape,
                                  ArrayRef<int64_t> start,
-                                 ArrayRef<int64_t> step,
-                                 ArrayRef<int64_t> size,
+                                 ArrayRef<int64_t> step, ArrayRef<int64_t> size,
                                  ArrayRef<int64_t> perm) {
   auto error = [&] { return emitError() << "source \"" << name << "\": "; };
   auto product = [](ArrayRef<int64_t> dims) {

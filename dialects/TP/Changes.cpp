@@ -51,12 +51,12 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
     return op->emitOpError("C1: changes the layout only, but the shape or "
                            "element type differs");
   if (!from || !to || from.getMesh() != to.getMesh())
-    return op->emitOpError(
-        "C1: operand and result need layouts on one mesh");
+    return op->emitOpError("C1: operand and result need layouts on one mesh");
   layout::Layout before = from.getLayout(), after = to.getLayout();
   layout::Mesh mesh = from.getMesh().getMesh();
   SmallVector<unsigned> axes;
-  for (auto name : op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
+  for (auto name :
+       op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
     std::optional<unsigned> axis = mesh.find(name);
     if (!axis)
       return op->emitOpError("C2: the mesh has no axis ") << name;
@@ -68,8 +68,9 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
       // C3
       if (a != b)
         return op->emitOpError("C3: axis \"")
-               << axis.name << "\" is not among the op's axes, but changes from "
-               << a.str() << " to " << b.str();
+               << axis.name
+               << "\" is not among the op's axes, but changes from " << a.str()
+               << " to " << b.str();
       continue;
     }
     // C2
@@ -83,31 +84,38 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
   for (auto [d, dims] : llvm::enumerate(llvm::zip(before.dims, after.dims))) {
     SmallVector<unsigned> kept = axesOf(std::get<0>(dims), axes);
     if (kept != axesOf(std::get<1>(dims), axes) ||
-        !ArrayRef(axesOf(std::get<0>(dims), {})).take_front(kept.size()).equals(kept) ||
-        !ArrayRef(axesOf(std::get<1>(dims), {})).take_front(kept.size()).equals(kept))
+        !ArrayRef(axesOf(std::get<0>(dims), {}))
+             .take_front(kept.size())
+             .equals(kept) ||
+        !ArrayRef(axesOf(std::get<1>(dims), {}))
+             .take_front(kept.size())
+             .equals(kept))
       return op->emitOpError("C4: axes leave and enter dimension ")
              << d << " only at its minor end; use tp.all_to_all";
   }
   return success();
 }
 
-SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op, OpBuilder &builder,
-                                          ValueRange gradients) {
+SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
+                                                      OpBuilder &builder,
+                                                      ValueRange gradients) {
   auto change = cast<LayoutChangeOpInterface>(op);
   OperationState state(op->getLoc(), change.getConjugateName());
   state.addOperands(gradients[0]);
   state.addTypes(dualType(op->getOperand(0).getType()));
   state.addAttribute("axes", op->getAttr("axes"));
   if (Attribute reason = op->getAttr("reason"))
-    state.addAttribute("reason",
-                       builder.getStringAttr("gradient of: " +
-                                             cast<StringAttr>(reason).getValue()));
+    state.addAttribute(
+        "reason", builder.getStringAttr("gradient of: " +
+                                        cast<StringAttr>(reason).getValue()));
   return {builder.create(state)->getResult(0)};
 }
 
 void AllReduceOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
 void AllGatherOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
-void ReduceScatterOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
+void ReduceScatterOp::lowerToPlan(PlanLowering &plan) {
+  plan.collective(*this);
+}
 
 /// True (i1) where the current element of a block with `layout` is no padding;
 /// nullopt if it has none.
@@ -122,8 +130,8 @@ static std::optional<kernel::Expr> notPadding(RowLowering &rows,
     if (!layout.isPadded(d))
       continue;
     kernel::Expr local = d == last ? b.colIndex() : b.rowIndex(d);
-    kernel::Expr inside = b.lt(rows.globalIndex(layoutAttr, d, local),
-                               b.constI64(wholeShape[d]));
+    kernel::Expr inside =
+        b.lt(rows.globalIndex(layoutAttr, d, local), b.constI64(wholeShape[d]));
     valid = valid ? b.logicalAnd(*valid, inside) : inside;
   }
   return valid;

@@ -39,10 +39,11 @@ struct TPAsmInterface : OpAsmDialectInterface {
     bool split = llvm::any_of(layout.dims, [](auto &d) { return !d.empty(); });
     bool other = !layout.copied.empty() || !layout.partial.empty() ||
                  !layout.partialMax.empty();
-    os << (split ? "s" : !layout.copied.empty()    ? "c"
-                     : !layout.partial.empty()     ? "p"
-                     : !layout.partialMax.empty()  ? "pmax"
-                                                   : "r")
+    os << (split                        ? "s"
+           : !layout.copied.empty()     ? "c"
+           : !layout.partial.empty()    ? "p"
+           : !layout.partialMax.empty() ? "pmax"
+                                        : "r")
        << layout.dims.size();
     for (auto [d, dim] : llvm::enumerate(layout.dims))
       for (const layout::Factor &factor : dim)

@@ -413,7 +413,8 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 //===----------------------------------------------------------------------===//
 
 def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
-    [DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces"]>]> {
+    [DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
+         "getSavedOperands"]>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
     Labels equal to `ignore` count in neither result. A composite:

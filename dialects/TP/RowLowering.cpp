@@ -70,12 +70,12 @@ llvm::Expected<kernel::RowKernel> RowLowering::finish() {
 /// be touched.
 void RowLowering::checkShape(Value value, Access access) {
   ArrayRef<int64_t> shape = shapeOf(value), whole = space;
-  bool fits = access == Access::Full     ? shape == whole
-              : access == Access::Row    ? shape == whole.drop_back()
-              : access == Access::Scalar ? shape.empty()
-                                         : shape.size() <= whole.size() &&
-                                               whole.take_back(shape.size()) ==
-                                                   shape;
+  bool fits = access == Access::Full  ? shape == whole
+              : access == Access::Row ? shape == whole.drop_back()
+              : access == Access::Scalar
+                  ? shape.empty()
+                  : shape.size() <= whole.size() &&
+                        whole.take_back(shape.size()) == shape;
   if (!fits && misuse.empty())
     misuse = "a value does not have the shape of the rows it is used in";
 }

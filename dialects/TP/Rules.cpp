@@ -40,15 +40,14 @@ static void parseLinear(StringRef text, FactorRule &rule) {
 
 static void markIntegers(Operation *op, FactorRule &rule) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    rule.integerOperand[i] =
-        isa<IntegerType>(cast<RankedTensorType>(operand.getType())
-                             .getElementType());
+    rule.integerOperand[i] = isa<IntegerType>(
+        cast<RankedTensorType>(operand.getType()).getElementType());
 }
 
-llvm::Expected<FactorRule> colrow::tp::detail::bindRule(Operation *op, StringRef text,
-                                            StringRef whole, StringRef stats,
-                                            StringRef linear, bool isMax,
-                                            StringRef decompose) {
+llvm::Expected<FactorRule>
+colrow::tp::detail::bindRule(Operation *op, StringRef text, StringRef whole,
+                             StringRef stats, StringRef linear, bool isMax,
+                             StringRef decompose) {
   auto rule = FactorRule::bind(text, whole, stats, shapes(op->getOperands()),
                                shapes(op->getResults()));
   if (!rule)
@@ -62,7 +61,7 @@ llvm::Expected<FactorRule> colrow::tp::detail::bindRule(Operation *op, StringRef
 }
 
 llvm::Expected<FactorRule> colrow::tp::detail::bindBroadcast(Operation *op,
-                                                 StringRef linear) {
+                                                             StringRef linear) {
   auto [lhs, rhs] = std::pair(op->getOperand(0), op->getOperand(1));
   auto small = cast<RankedTensorType>(rhs.getType()).getShape();
   std::string names;
@@ -115,8 +114,10 @@ private:
         LayoutAttr attr = getLayoutAttr(value);
         if (first ? false : attr != LayoutAttr() != bool(mesh))
           return op->emitOpError()
-                 << what << ' ' << i << (attr ? " has a layout" : " has no layout")
-                 << ", other tensors of the op " << (attr ? "have none" : "have")
+                 << what << ' ' << i
+                 << (attr ? " has a layout" : " has no layout")
+                 << ", other tensors of the op "
+                 << (attr ? "have none" : "have")
                  << "; run tp-shard, which gives every tensor one";
         if (attr && mesh && attr.getMesh() != mesh)
           return op->emitOpError() << what << ' ' << i << " is on another mesh";
@@ -162,8 +163,8 @@ private:
         return !chosen || rule.wayName(way) != chosen.getValue();
       });
       if (candidates.empty())
-        return op->emitOpError() << "has no way on axis " << name
-                                 << " that its rule allows";
+        return op->emitOpError()
+               << "has no way on axis " << name << " that its rule allows";
     }
     Way best = *llvm::min_element(candidates, [&](Way a, Way b) {
       return mismatches(a, axis) < mismatches(b, axis);
@@ -176,9 +177,9 @@ private:
 
   /// Names the op, the axis, the nearest way and the change that leads there.
   LogicalResult reject(Way way, unsigned axis) {
-    InFlightDiagnostic diag =
-        op->emitOpError() << "cannot be used on axis "
-                          << mesh.getNames()[axis] << " with (";
+    InFlightDiagnostic diag = op->emitOpError()
+                              << "cannot be used on axis "
+                              << mesh.getNames()[axis] << " with (";
     auto states = [&](ArrayRef<layout::Layout> layouts) {
       llvm::interleaveComma(layouts, diag, [&](const layout::Layout &l) {
         diag << l.state(axis).str();
@@ -188,15 +189,13 @@ private:
     diag << ") -> (";
     states(results);
     diag << "); the nearest way is " << rule.wayName(way) << ", which wants (";
-    llvm::interleaveComma(llvm::seq<unsigned>(0, operands.size()), diag,
-                          [&](unsigned i) {
-                            diag << rule.operandState(way, i).str();
-                          });
+    llvm::interleaveComma(
+        llvm::seq<unsigned>(0, operands.size()), diag,
+        [&](unsigned i) { diag << rule.operandState(way, i).str(); });
     diag << ") -> (";
-    llvm::interleaveComma(llvm::seq<unsigned>(0, results.size()), diag,
-                          [&](unsigned i) {
-                            diag << rule.resultState(way, i).str();
-                          });
+    llvm::interleaveComma(
+        llvm::seq<unsigned>(0, results.size()), diag,
+        [&](unsigned i) { diag << rule.resultState(way, i).str(); });
     diag << ")";
     for (auto [i, layout] : llvm::enumerate(operands)) {
       State found = layout.state(axis), wanted = rule.operandState(way, i);
@@ -212,16 +211,15 @@ private:
       const char *ops;
     };
     using K = StateKind;
-    static const Row table[] = {
-        {K::Replicated, K::Copied, "tp.f"},
-        {K::Partial, K::Replicated, "tp.g"},
-        {K::Partial, K::Copied, "tp.g, then tp.f"},
-        {K::Split, K::Copied, "tp.gather"},
-        {K::Split, K::Replicated, "tp.unslice"},
-        {K::Partial, K::Split, "tp.scatter"},
-        {K::Replicated, K::Split, "tp.slice"},
-        {K::Split, K::Split, "tp.all_to_all"},
-        {K::PartialMax, K::Replicated, "tp.g_max"}};
+    static const Row table[] = {{K::Replicated, K::Copied, "tp.f"},
+                                {K::Partial, K::Replicated, "tp.g"},
+                                {K::Partial, K::Copied, "tp.g, then tp.f"},
+                                {K::Split, K::Copied, "tp.gather"},
+                                {K::Split, K::Replicated, "tp.unslice"},
+                                {K::Partial, K::Split, "tp.scatter"},
+                                {K::Replicated, K::Split, "tp.slice"},
+                                {K::Split, K::Split, "tp.all_to_all"},
+                                {K::PartialMax, K::Replicated, "tp.g_max"}};
     for (const Row &row : table)
       if (row.from == from.kind && row.to == to.kind)
         return llvm::formatv("put {0} on operand {1}", row.ops, operand);

@@ -11,10 +11,11 @@ using namespace colrow::tp;
 LogicalResult ParameterOp::verify() {
   RankedTensorType type = getWholeType();
   // C1
-  for (LayoutAttr attr :
-       {getGradient().value_or(LayoutAttr()), getState().value_or(LayoutAttr())})
-    if (attr && failed(attr.verifyEncoding(type.getShape(), type.getElementType(),
-                                           [&] { return emitOpError("C1: "); })))
+  for (LayoutAttr attr : {getGradient().value_or(LayoutAttr()),
+                          getState().value_or(LayoutAttr())})
+    if (attr &&
+        failed(attr.verifyEncoding(type.getShape(), type.getElementType(),
+                                   [&] { return emitOpError("C1: "); })))
       return failure();
   // C2
   if (auto sources = getSource()) {

@@ -213,6 +213,8 @@ def CostedOpInterface : OpInterface<"CostedOpInterface"> {
                     "makes when a factor that it decomposes is split.",
       "::llvm::SmallVector<int64_t>", "getDecompositionReduces", (ins), [{}],
       [{ return {}; }]>,
+    InterfaceMethod<"Bytes that the decomposition saves besides operands.",
+      "int64_t", "getDecompositionSavedBytes", (ins), [{}], [{ return 0; }]>,
     InterfaceMethod<"The operands that the backward ops read.",
       "::llvm::SmallVector<unsigned>", "getSavedOperands",
       (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>,

@@ -20,14 +20,15 @@ public:
   explicit Binder(FactorRule &rule) : rule(rule) {}
 
   llvm::Error side(StringRef text, ArrayRef<ArrayRef<int64_t>> shapes,
-                   StringRef what, llvm::SmallVectorImpl<FactorRule::Dims> &out) {
+                   StringRef what,
+                   llvm::SmallVectorImpl<FactorRule::Dims> &out) {
     SmallVector<StringRef> tensors;
     text.split(tensors, ',');
     if (shapes.empty() && text.trim().empty())
       return llvm::Error::success();
     if (tensors.size() != shapes.size())
-      return fail(formatv("rule has {0} {1}s, the op {2}", tensors.size(),
-                          what, shapes.size()));
+      return fail(formatv("rule has {0} {1}s, the op {2}", tensors.size(), what,
+                          shapes.size()));
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       FactorRule::Dims dims;
       if (llvm::Error e =

@@ -37,9 +37,8 @@ static llvm::Expected<MeshAxis> parseAxis(StringRef text) {
   MeshAxis axis;
   axis.name = name.str();
   axis.role = name == "dp" ? AxisRole::Batch : AxisRole::Feature;
-  if (name.empty() || !llvm::all_of(name, [](char c) {
-        return llvm::isAlnum(c) || c == '_';
-      }))
+  if (name.empty() ||
+      !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return fail(formatv("mesh axis '{0}': wanted NAME=SIZE, as in tp=4", text));
   if (role == "batch")
     axis.role = AxisRole::Batch;
@@ -66,13 +65,13 @@ llvm::Expected<Mesh> Mesh::parse(StringRef text) {
     if (!axis)
       return axis.takeError();
     if (mesh.find(axis->name))
-      return fail(formatv("mesh '{0}': axis '{1}' appears twice", text,
-                          axis->name));
+      return fail(
+          formatv("mesh '{0}': axis '{1}' appears twice", text, axis->name));
     mesh.axes.push_back(*axis);
   }
   if (mesh.axes.size() > 4)
-    return fail(formatv("mesh '{0}': at most 4 axes, not {1}", text,
-                        mesh.axes.size()));
+    return fail(
+        formatv("mesh '{0}': at most 4 axes, not {1}", text, mesh.axes.size()));
   return mesh;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Attention in tiles of query rows: GEMMs for the products, one row kernel a
-// tile for the softmax. Each tile holds [rows, keys it sees]; [b, n, s, s] never
-// exists. The gradient computes the probabilities again from the logarithms of
-// the rows' sums (Dao et al., 2022).
+// tile for the softmax. Each tile holds [rows, keys it sees]; [b, n, s, s]
+// never exists. The gradient computes the probabilities again from the
+// logarithms of the rows' sums (Dao et al., 2022).
 
 #include "colrow/TP/PlanLowering.h"
 #include "colrow/TP/TP.h"
@@ -26,8 +26,7 @@ int64_t AttentionOp::getFlops(Shapes operands, Shapes) {
   return 2 * productFlops(operands[0], operands[1][1], getCausal());
 }
 
-int64_t AttentionOp::getGradientFlops(Shapes operands, Shapes,
-                                      ArrayRef<bool>) {
+int64_t AttentionOp::getGradientFlops(Shapes operands, Shapes, ArrayRef<bool>) {
   return 5 * productFlops(operands[0], operands[1][1], getCausal());
 }
 
@@ -83,8 +82,7 @@ public:
 
   /// [b, s, m, g, d] from row `row` of the current head.
   PlanRef query(Value value, int64_t row) const {
-    return plan.ref(value).at(row * queryLd()).by(
-        {s * queryLd(), g * d, d});
+    return plan.ref(value).at(row * queryLd()).by({s * queryLd(), g * d, d});
   }
   /// [b, t, m, d] of the current group.
   PlanRef key(Value value) const {
@@ -158,9 +156,7 @@ public:
     SmallVector<PlanInt> ints;
   };
 
-  bool hasDropout() {
-    return op.getDropout().convertToDouble() != 0;
-  }
+  bool hasDropout() { return op.getDropout().convertToDouble() != 0; }
 
   Op op;
   PlanLowering &plan;
@@ -193,9 +189,8 @@ template <typename Op> Expr TiledAttention<Op>::Tile::dropoutFactor() {
   Expr index = (head * builder.constI64(attention.s) + position) *
                    builder.constI64(attention.t) +
                builder.colIndex();
-  Expr u = builder.philoxUniform(scalarBlock(16),
-                                 uint32_t(attention.op.getId()),
-                                 scalarBlock(24), index);
+  Expr u = builder.philoxUniform(
+      scalarBlock(16), uint32_t(attention.op.getId()), scalarBlock(24), index);
   double p = attention.op.getDropout().convertToDouble();
   return builder.select(builder.ge(u, builder.constF32(float(p))),
                         builder.constF32(float(1.0 / (1.0 - p))),
@@ -275,7 +270,8 @@ void AttentionGradOp::lowerToPlan(PlanLowering &plan) {
     dv.ldb = attention.queryLd();
     dv.ldc = attention.keyLd();
     dv.beta = 1;
-    plan.gemm(dv, scores, attention.query(getDy(), row), attention.key(getDv()));
+    plan.gemm(dv, scores, attention.query(getDy(), row),
+              attention.key(getDv()));
     GemmShape dk = dv;
     dk.alpha = float(getScale().convertToDouble());
     plan.gemm(dk, dscores, attention.query(getQ(), row),

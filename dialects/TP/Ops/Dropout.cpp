@@ -39,6 +39,6 @@ void DropoutOp::lowerToRows(RowLowering &rows) {
   double p = getP().convertToDouble();
   Expr u = b.philoxUniform(rows.seed(), uint32_t(getId()), rows.step(), index);
   Expr kept = rows.full(getX()) * float(1.0 / (1.0 - p));
-  rows.setFull(getY(), b.select(b.ge(u, b.constF32(float(p))), kept,
-                                b.constF32(0)));
+  rows.setFull(getY(),
+               b.select(b.ge(u, b.constF32(float(p))), kept, b.constF32(0)));
 }

@@ -69,8 +69,8 @@ SmallVector<Value> MulOp::buildGradients(OpBuilder &b, ValueRange gradients,
   SmallVector<Value> result(2);
   Value dy = gradients[0];
   if (wanted[0])
-    result[0] = MulOp::create(b, getLoc(), dualType(getLhs().getType()), dy,
-                              getRhs());
+    result[0] =
+        MulOp::create(b, getLoc(), dualType(getLhs().getType()), dy, getRhs());
   if (wanted[1]) {
     // As the product of two values of the result's shape, so dy comes first.
     auto type = withLayout(dy.getType(), getLayoutAttr(dy));

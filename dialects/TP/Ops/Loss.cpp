@@ -17,6 +17,15 @@ SmallVector<int64_t> CrossEntropyOp::getDecompositionReduces() {
   return {rows, rows, rows}; // maximum, sum of exponentials, picked logit
 }
 
+int64_t CrossEntropyOp::getDecompositionSavedBytes() {
+  // Maximum and sum of exponentials of each row.
+  return 2 * 4 * cast<RankedTensorType>(getLabels().getType()).getNumElements();
+}
+
+SmallVector<unsigned> CrossEntropyOp::getSavedOperands(ArrayRef<bool>) {
+  return {0, 1};
+}
+
 void RowMaxOp::lowerToRows(RowLowering &rows) {
   rows.setRow(getY(), rows.builder().rowMax(rows.full(getX())));
 }
@@ -107,10 +116,10 @@ void PickGradOp::lowerToRows(RowLowering &rows) {
 SmallVector<Value> TokenLossOp::buildGradients(OpBuilder &b,
                                                ValueRange gradients,
                                                ArrayRef<bool>) {
-  auto op = TokenLossGradOp::create(
-      b, getLoc(), dualType(getSumexp().getType()),
-      dualType(getPicked().getType()), getSumexp(), getLabels(), gradients[0],
-      getIgnoreAttr());
+  auto op =
+      TokenLossGradOp::create(b, getLoc(), dualType(getSumexp().getType()),
+                              dualType(getPicked().getType()), getSumexp(),
+                              getLabels(), gradients[0], getIgnoreAttr());
   return {Value(), op.getDsumexp(), op.getDpicked(), Value()};
 }
 

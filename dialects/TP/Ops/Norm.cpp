@@ -27,10 +27,10 @@ static std::pair<Expr, Expr> centre(RowLowering &rows, Expr x, double eps) {
 SmallVector<Value> LayerNormOp::buildGradients(OpBuilder &b,
                                                ValueRange gradients,
                                                ArrayRef<bool>) {
-  auto op = LayerNormGradOp::create(
-      b, getLoc(), dualType(getX().getType()), dualType(getGamma().getType()),
-      dualType(getBeta().getType()), getX(), getGamma(), gradients[0],
-      getEpsAttr());
+  auto op = LayerNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                                    dualType(getGamma().getType()),
+                                    dualType(getBeta().getType()), getX(),
+                                    getGamma(), gradients[0], getEpsAttr());
   return {op.getDx(), op.getDgamma(), op.getDbeta()};
 }
 
@@ -62,9 +62,9 @@ void LayerNormGradOp::lowerToRows(RowLowering &rows) {
 
 SmallVector<Value> RmsNormOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  auto op = RmsNormGradOp::create(
-      b, getLoc(), dualType(getX().getType()), dualType(getGamma().getType()),
-      getX(), getGamma(), gradients[0], getEpsAttr());
+  auto op = RmsNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                                  dualType(getGamma().getType()), getX(),
+                                  getGamma(), gradients[0], getEpsAttr());
   return {op.getDx(), op.getDgamma()};
 }
 
@@ -84,8 +84,8 @@ void RmsNormGradOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   float n = columns(rows);
   Expr x = rows.full(getX());
-  Expr r = b.rsqrt(b.rowSum(x * x) * (1.0f / n) +
-                   float(getEps().convertToDouble()));
+  Expr r =
+      b.rsqrt(b.rowSum(x * x) * (1.0f / n) + float(getEps().convertToDouble()));
   Expr dy = rows.full(getDy());
   Expr scaled = dy * rows.trailing(getGamma());
   Expr meanProduct = b.rowSum(scaled * x) * (1.0f / n);

@@ -21,8 +21,8 @@ void ClipOp::lowerToRows(RowLowering &rows) {
   rows.setScalar(getNorm(), norm);
   Expr scale = b.constF32(1);
   if (getMaxNorm())
-    scale = b.min(scale, float(getMaxNorm()->convertToDouble()) /
-                             (norm + 1e-6f));
+    scale =
+        b.min(scale, float(getMaxNorm()->convertToDouble()) / (norm + 1e-6f));
   // A norm that is not finite passes itself on, and tp.adamw keeps all values.
   rows.setScalar(getScale(), b.select(b.isFinite(norm), scale, norm));
 }
@@ -39,8 +39,8 @@ void AdamWOp::lowerToRows(RowLowering &rows) {
   Expr lr = rows.learningRate();
   Expr newM = m * float(beta1) + g * float(1 - beta1);
   Expr newV = v * float(beta2) + g * g * float(1 - beta2);
-  Expr denominator = b.sqrt(newV * rows.biasCorrection2()) +
-                     float(getEps().convertToDouble());
+  Expr denominator =
+      b.sqrt(newV * rows.biasCorrection2()) + float(getEps().convertToDouble());
   Expr decayed = decay == 0 ? p : p * (1.0f - lr * float(decay));
   Expr newP = decayed - lr * (newM * rows.biasCorrection1()) / denominator;
   rows.setFull(getNewP(), b.select(keep, p, newP));

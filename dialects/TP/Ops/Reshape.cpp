@@ -54,8 +54,8 @@ llvm::Expected<layout::FactorRule> ReshapeOp::getFactorRule() {
     if (!joins && !splits)
       return fail("C2: dimensions are split and joined at once; use two "
                   "reshapes");
-    auto many = splits ? to.slice(j, end->second - j)
-                       : from.slice(i, end->first - i);
+    auto many =
+        splits ? to.slice(j, end->second - j) : from.slice(i, end->first - i);
     for (auto [n, size] : llvm::enumerate(many)) {
       unsigned factor = rule.factors.size();
       rule.factors.push_back({llvm::formatv("f{0}", factor), size});
@@ -78,8 +78,8 @@ ReshapeOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
 
 SmallVector<Value> ReshapeOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  return {ReshapeOp::create(b, getLoc(), dualType(getX().getType()),
-                            gradients[0])};
+  return {
+      ReshapeOp::create(b, getLoc(), dualType(getX().getType()), gradients[0])};
 }
 
 void ReshapeOp::lowerToPlan(PlanLowering &plan) { plan.alias(getY(), getX()); }

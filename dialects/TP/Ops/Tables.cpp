@@ -23,9 +23,9 @@ SmallVector<Value> EmbeddingOp::buildGradients(OpBuilder &b,
                                                ArrayRef<bool> wanted) {
   if (!wanted[1])
     return {Value(), Value()};
-  return {Value(), EmbeddingGradOp::create(b, getLoc(),
-                                           dualType(getTable().getType()),
-                                           getIds(), gradients[0], LayoutAttr())};
+  return {Value(),
+          EmbeddingGradOp::create(b, getLoc(), dualType(getTable().getType()),
+                                  getIds(), gradients[0], LayoutAttr())};
 }
 
 SmallVector<unsigned> EmbeddingOp::getSavedOperands(ArrayRef<bool> wanted) {
@@ -40,8 +40,8 @@ static std::pair<Expr, Expr> localRow(RowLowering &rows, Value ids,
   Expr id = b.cast(rows.row(ids), kernel::Type::I64);
   if (layout)
     id = b.sub(id, rows.blockStart(*layout, 0));
-  Expr valid = b.logicalAnd(b.ge(id, b.constI64(0)),
-                            b.lt(id, b.constI64(localRows)));
+  Expr valid =
+      b.logicalAnd(b.ge(id, b.constI64(0)), b.lt(id, b.constI64(localRows)));
   return {id, valid};
 }
 

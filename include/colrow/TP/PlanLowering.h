@@ -15,8 +15,8 @@ namespace colrow::tp {
 /// loops being built, outermost first; missing ones are 0). In elements of 4
 /// bytes.
 struct PlanRef {
-  mlir::Value value;   ///< an operand or result of the op, or null:
-  int64_t temp = -1;   ///< a temporary made by PlanLowering::temporary
+  mlir::Value value;    ///< an operand or result of the op, or null:
+  int64_t temp = -1;    ///< a temporary made by PlanLowering::temporary
   bool scalars = false; ///< the block that the host sets
   int64_t offset = 0;
   llvm::SmallVector<int64_t, 4> strides;

@@ -77,8 +77,7 @@ public:
 
   /// i64: index along dimension `dim` of the whole tensor with `layout`, given
   /// the index `local` in this rank's block. May lie beyond the end: padding.
-  kernel::Expr globalIndex(LayoutAttr layout, unsigned dim,
-                           kernel::Expr local);
+  kernel::Expr globalIndex(LayoutAttr layout, unsigned dim, kernel::Expr local);
   /// i64: what to subtract from an index into the whole dimension to get one
   /// into this rank's block.
   kernel::Expr blockStart(LayoutAttr layout, unsigned dim);
