@@ -7,7 +7,7 @@
 // CHECK-DAG: #[[OUT:.*]] = #tp.layout<#mesh, [{24 over "tp"}, _]>
 // CHECK-DAG: #[[IN:.*]] = #tp.layout<#mesh, [_, {24 over "tp"}]>
 // CHECK-DAG: #[[BIAS:.*]] = #tp.layout<#mesh, [{24 over "tp"}]>
-// CHECK: module attributes {tp.mesh = #mesh}
+// CHECK: module attributes {tp.mesh = #mesh,
 // CHECK: tp.parameter @up : tensor<24x16xf32, #[[OUT]]> {gradient = #[[OUT]], {{.*}}, state = #[[OUT]]}
 // CHECK: tp.parameter @up.bias : tensor<24xf32, #[[BIAS]]>
 // CHECK: tp.parameter @down : tensor<10x24xf32, #[[IN]]>

@@ -1,0 +1,49 @@
+// RUN: tp-opt %s --split-input-file --verify-diagnostics --mlir-print-op-on-diagnostic=false --tp-verify-phase=phase=graph
+//
+// The graph phase: tp ops on whole tensors of static shape, no layouts.
+
+func.func @legal(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %y = tp.relu %x : (tensor<6xf32>) -> tensor<6xf32>
+  return %y : tensor<6xf32>
+}
+
+// -----
+
+func.func @another_dialect(%x: tensor<6xf32>) {
+  // expected-error@+1 {{'func.call' op is not a tp op; between import and the kernels only tp ops touch tensors}}
+  func.call @another_dialect(%x) : (tensor<6xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @dynamic_shape(%x: tensor<?xf32>) {
+  // expected-error@+1 {{'tp.relu' op touches 'tensor<?xf32>'; only tensors of static shape are known}}
+  %y = tp.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @no_tensor(%x: f32) -> f32 {
+  // expected-error@+1 {{'func.return' op touches 'f32'; only tensors of static shape are known}}
+  return %x : f32
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#r1 = #tp.layout<#mesh, [_]>
+func.func @layout(%x: tensor<6xf32, #r1>) {
+  // expected-error@+1 {{'tp.relu' op has a tensor with a layout, which phase 'graph' must not have}}
+  %y = tp.relu %x : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  return
+}
+
+// -----
+
+func.func @ways(%x: tensor<6xf32>) {
+  // expected-error@+1 {{'tp.relu' op still has its ways; run tp-insert-conjugates}}
+  %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32>) -> tensor<6xf32>
+  return
+}
