@@ -1,0 +1,39 @@
+// RUN: rm -rf %t && mkdir %t
+// RUN: tp-opt %s --tp-shard="mesh=tp=2 pin=wte=0:tp" --tp-insert-conjugates --tp-differentiate --tp-optimize --tp-partition --tp-fuse --lower-to-plan="output=%t/step.plan" | FileCheck %s
+// RUN: tp-run train %t/step.plan --seed 1 --steps 0 --save %t/saved
+// RUN: ls %t/saved | FileCheck %s --check-prefix=SAVED
+// RUN: not tp-opt %s --tp-shard --tp-insert-conjugates --tp-differentiate --tp-optimize --tp-partition --tp-fuse --lower-to-plan="output=%t/nowhere/step.plan" 2>&1 | FileCheck %s --check-prefix=FOLDER
+//
+// Pass by pass to a plan that tp-run reads; the IR stays as tp-fuse left it. A
+// file that cannot be written is an error and leaves nothing behind.
+
+// CHECK: tp.parameter @wte : tensor<16x16xf32>
+// CHECK: %[[X:.*]] = tp.embedding %{{.*}}kernel = 0 : i64{{.*}} -> tensor<2x8x16xf32>
+// CHECK: tp.all_reduce %[[X]] over ["tp"]
+// SAVED: model.safetensors
+// FOLDER: error: lower-to-plan: {{.*}}nowhere/step.plan
+module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+  tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+  tp.parameter @w1 : tensor<24x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+  tp.parameter @b1 : tensor<24xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
+  tp.parameter @w2 : tensor<16x24xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"},
+                  %labels: tensor<2x9xi32> {tp.role = "labels"})
+      -> (tensor<f32> {tp.role = "loss"}) {
+    %table = tp.param @wte : tensor<32x16xf32>
+    %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>
+    %w1 = tp.param @w1 : tensor<24x16xf32>
+    %u = tp.matmul %x, %w1 : (tensor<2x8x16xf32>, tensor<24x16xf32>) -> tensor<2x8x24xf32>
+    %b1 = tp.param @b1 : tensor<24xf32>
+    %v = tp.add %u, %b1 : (tensor<2x8x24xf32>, tensor<24xf32>) -> tensor<2x8x24xf32>
+    %g = tp.gelu %v {tanh} : (tensor<2x8x24xf32>) -> tensor<2x8x24xf32>
+    %w2 = tp.param @w2 : tensor<16x24xf32>
+    %y = tp.matmul %g, %w2 : (tensor<2x8x24xf32>, tensor<16x24xf32>) -> tensor<2x8x16xf32>
+    %z = tp.add %x, %y : (tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+    %logits = tp.matmul %z, %table : (tensor<2x8x16xf32>, tensor<32x16xf32>) -> tensor<2x8x32xf32>
+    %l = tp.shift_labels %labels : (tensor<2x9xi32>) -> tensor<2x8xi32>
+    %sum, %count = tp.cross_entropy %logits, %l : (tensor<2x8x32xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+    %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
