@@ -8,7 +8,7 @@ import sys
 
 import colrow
 
-LAYERS, BATCH, SEQ, HIDDEN, VOCAB, RANKS = 2, 2, 24, 32, 72, 2
+LAYERS, BATCH, SEQ, HIDDEN, VOCAB, RANKS = 2, 2, 40, 96, 200, 2
 TOPOLOGY = os.path.join(os.path.dirname(__file__), "..", "topologies", "flat.yaml")
 PIN = "transformer.wte.weight=0:tp"
 
@@ -18,7 +18,7 @@ work = colrow.workspace(sys.argv[1])
 def graph(layers):
     """Path of the imported graph; every size of it differs."""
     folder = colrow.gpt2_config(work / f"layers{layers}", n_layer=layers, n_embd=HIDDEN,
-                                vocab_size=VOCAB)
+                                vocab_size=VOCAB, n_positions=48)
     path = work / f"layers{layers}.mlir"
     colrow.succeed("tp-import", folder, "--batch", BATCH, "--seq", SEQ, "-o", path)
     return path

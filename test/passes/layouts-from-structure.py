@@ -12,7 +12,7 @@ work = colrow.workspace(sys.argv[1])
 
 def imported(folder):
     path = work / f"{folder.name}.mlir"
-    colrow.succeed("tp-import", folder, "--batch", 2, "--seq", 24, "-o", path)
+    colrow.succeed("tp-import", folder, "--batch", 2, "--seq", 40, "-o", path)
     return path
 
 
@@ -43,7 +43,7 @@ def ways(text):
 
 
 # The same graph under other names gives the same text, but for the names.
-gpt2 = imported(colrow.gpt2_config(work / "gpt2", vocab_size=72))
+gpt2 = imported(colrow.gpt2_config(work / "gpt2", n_embd=96, vocab_size=200, n_positions=48))
 renamed, table = rename(gpt2.read_text())
 other = work / "renamed.mlir"
 other.write_text(renamed)
@@ -72,7 +72,9 @@ expect(layouts, COLUMNS, r"(attn|mlp)\.c_proj\.weight")
 expect(layouts, WHOLE, r"ln_|c_proj\.bias")
 
 # An MLP of three matmuls, grouped heads, no biases.
-llama = sharded(imported(colrow.llama_config(work / "llama", num_key_value_heads=2)),
+llama = sharded(imported(colrow.llama_config(work / "llama", hidden_size=96, intermediate_size=176,
+                                             vocab_size=200, num_key_value_heads=2,
+                                             max_position_embeddings=48)),
                 "model.embed_tokens.weight")
 layouts = stored(llama)
 expect(layouts, ROWS, r"(q|k|v|gate|up)_proj|embed_tokens|lm_head")
