@@ -4,6 +4,7 @@
 // operand the state that its op's way wants.
 
 #include "Conversions.h"
+#include "Prediction.h"
 #include "colrow/Passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,7 +24,7 @@ using layout::Way;
 
 namespace {
 
-/// `layout` with another state on `axis`. A split comes from `splitLike`.
+/// `layout` with another state than split on `axis`.
 layout::Layout withState(layout::Layout layout, unsigned axis, State state) {
   llvm::erase(layout.copied, axis);
   llvm::erase(layout.partial, axis);
@@ -112,9 +113,9 @@ private:
 /// Puts changes of layout behind values whose consumers want other states.
 class Inserter {
 public:
-  Inserter(tp::MeshAttr meshAttr)
+  Inserter(tp::MeshAttr meshAttr, const llvm::DenseSet<Value> &withGradient)
       : meshAttr(meshAttr), mesh(meshAttr.getMesh()),
-        model(cost::defaultTopology()) {}
+        model(cost::defaultTopology()), withGradient(withGradient) {}
 
   LogicalResult run(func::FuncOp step, unsigned axis) {
     SmallVector<Value> values(step.getArguments());
@@ -171,6 +172,7 @@ private:
         makeQuery(value, axis, mesh,
                   llvm::map_to_vector(
                       it->second, [](const Want &want) { return want.state; }));
+    query.needsGradient = withGradient.contains(value);
     // On one rank changes are free, but the same ones are made.
     query.ranks = std::max(2u, query.ranks);
     solver::StateSet wanted = 0;
@@ -232,6 +234,7 @@ private:
   tp::MeshAttr meshAttr;
   layout::Mesh mesh;
   cost::CostModel model;
+  llvm::DenseSet<Value> withGradient;
   llvm::MapVector<Value, SmallVector<Want>> wants;
   unsigned inserted = 0;
 };
@@ -254,7 +257,7 @@ struct InsertConjugatesPass
     for (tp::CrossEntropyOp op : losses)
       CrossEntropyParts(op, mesh).run();
     for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis) {
-      Inserter inserter(mesh);
+      Inserter inserter(mesh, findValuesWithGradient(module, *step));
       if (failed(inserter.run(*step, axis)))
         return signalPassFailure();
       inserted += inserter.getInserted();

@@ -296,6 +296,11 @@ struct PartitionPass : passes::impl::PartitionBase<PartitionPass> {
                                "tp-shard first");
       return signalPassFailure();
     }
+    if (step->getNumResults() != 0) {
+      step->emitError("tp-partition: the step returns values; run "
+                      "tp-differentiate first, which makes them tp.output");
+      return signalPassFailure();
+    }
     PaddingAnalysis padding(*step);
     if (failed(padding.run()) || failed(Localizer(getOperation(), *step).run()))
       return signalPassFailure();

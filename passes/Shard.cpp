@@ -28,12 +28,6 @@ using solver::Cost;
 
 namespace {
 
-/// A layout that the user demands: dimension of a parameter over the axis.
-struct Pin {
-  tp::ParameterOp parameter;
-  unsigned dim;
-};
-
 /// Choices of layouts on one feature axis.
 class AxisProblem {
 public:
@@ -156,6 +150,12 @@ LogicalResult AxisProblem::readPins(ArrayRef<std::string> texts) {
       return module.emitError()
              << "pin '" << text << "': '" << name << "' has "
              << parameter.getTensorType().getRank() << " dimensions";
+    StringRef wanted = name;
+    bool isRead = false;
+    step.walk([&](tp::ParamOp p) { isRead |= p.getSymbol() == wanted; });
+    if (!isRead)
+      return module.emitError()
+             << "pin '" << text << "': the step never reads '" << name << "'";
     if (*pinned == axis)
       pins[parameter] = dim;
   }

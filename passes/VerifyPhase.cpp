@@ -3,6 +3,7 @@
 // tp-verify-phase: what holds where a phase ends.
 
 #include "colrow/Passes/Passes.h"
+#include "mlir/IR/Verifier.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_VERIFYPHASE
@@ -42,6 +43,9 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
           << phase << "'; wanted graph, sharded, step or local";
       return signalPassFailure();
     }
+    // Factor rules, the four ways, changes of layout, symbols.
+    if (failed(mlir::verify(getOperation())))
+      return signalPassFailure();
     WalkResult result = step->walk([&](Operation *op) {
       return failed(check(op)) ? WalkResult::interrupt()
                                : WalkResult::advance();

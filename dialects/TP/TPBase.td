@@ -264,9 +264,7 @@ def LayoutChangeOpInterface : OpInterface<"LayoutChangeOpInterface"> {
     StaticInterfaceMethod<"State after.",
       "::colrow::layout::StateKind", "getTo">,
     StaticInterfaceMethod<"Name of the op that is the gradient of this one.",
-      "::llvm::StringRef", "getConjugateName">,
-    StaticInterfaceMethod<"What it costs in words, for --tp-explain and errors.",
-      "::llvm::StringRef", "getCollectiveName">
+      "::llvm::StringRef", "getConjugateName">
   ];
 }
 

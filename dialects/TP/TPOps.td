@@ -159,8 +159,7 @@ def TP_OutputOp : TP_Op<"output"> {
 // Changes of layout
 //===----------------------------------------------------------------------===//
 
-class TP_ChangeOp<string mnem, string from, string to, string conjugate,
-                  string collective>
+class TP_ChangeOp<string mnem, string from, string to, string conjugate>
     : TP_Op<mnem, [Pure, LayoutChangeOpInterface,
                    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
@@ -178,7 +177,6 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate,
       return ::colrow::layout::StateKind::}] # to # [{;
     }
     static ::llvm::StringRef getConjugateName() { return "tp.}] # conjugate # [{"; }
-    static ::llvm::StringRef getCollectiveName() { return "}] # collective # [{"; }
   }];
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() {
@@ -192,7 +190,7 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate,
   }];
 }
 
-def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g", "identity"> {
+def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g"> {
   let summary = "enter a split region: identity forward, all-reduce backward";
   let description = [{
     R to C. Every rank holds the whole value before and after; what changes is
@@ -207,7 +205,7 @@ def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g", "identity"> {
   }];
 }
 
-def TP_GOp : TP_ChangeOp<"g", "Partial", "Replicated", "f", "all-reduce"> {
+def TP_GOp : TP_ChangeOp<"g", "Partial", "Replicated", "f"> {
   let summary = "leave a split region: all-reduce forward, identity backward";
   let description = [{
     P to R: the summands of all ranks become their sum on every rank. `Pure`:
@@ -216,7 +214,7 @@ def TP_GOp : TP_ChangeOp<"g", "Partial", "Replicated", "f", "all-reduce"> {
   }];
 }
 
-def TP_GMaxOp : TP_ChangeOp<"g_max", "PartialMax", "Replicated", "f", "all-reduce"> {
+def TP_GMaxOp : TP_ChangeOp<"g_max", "PartialMax", "Replicated", "f"> {
   let summary = "maximum over the ranks; only for values without gradient";
   let description = [{
     Partial maximum to R. Made by decompositions only (the maximum of split
@@ -224,27 +222,27 @@ def TP_GMaxOp : TP_ChangeOp<"g_max", "PartialMax", "Replicated", "f", "all-reduc
   }];
 }
 
-def TP_GatherOp : TP_ChangeOp<"gather", "Split", "Copied", "scatter", "all-gather"> {
+def TP_GatherOp : TP_ChangeOp<"gather", "Split", "Copied", "scatter"> {
   let summary = "blocks to the whole, for consumers that do different work";
   let description = [{ S to C: all-gather forward, reduce-scatter backward. }];
 }
 
-def TP_ScatterOp : TP_ChangeOp<"scatter", "Partial", "Split", "gather", "reduce-scatter"> {
+def TP_ScatterOp : TP_ChangeOp<"scatter", "Partial", "Split", "gather"> {
   let summary = "summands to blocks of the sum";
   let description = [{ P to S: reduce-scatter forward, all-gather backward. }];
 }
 
-def TP_SliceOp : TP_ChangeOp<"slice", "Replicated", "Split", "unslice", "local slice"> {
+def TP_SliceOp : TP_ChangeOp<"slice", "Replicated", "Split", "unslice"> {
   let summary = "the whole to one's own block, without communication";
   let description = [{ R to S: each rank keeps its block. }];
 }
 
-def TP_UnsliceOp : TP_ChangeOp<"unslice", "Split", "Replicated", "slice", "all-gather"> {
+def TP_UnsliceOp : TP_ChangeOp<"unslice", "Split", "Replicated", "slice"> {
   let summary = "blocks to the whole, for consumers that repeat the same work";
   let description = [{ S to R: all-gather forward, a local slice backward. }];
 }
 
-def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all", "all-to-all"> {
+def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all"> {
   let summary = "a split on one dimension to a split on another";
   let description = [{ S to S: experts; heads to sequence. }];
 }

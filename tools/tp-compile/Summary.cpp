@@ -21,7 +21,7 @@ static std::string bytesText(uint64_t bytes) {
   return formatv(unit ? "{0:F1} {1}" : "{0:F0} {1}", value, units[unit]);
 }
 
-/// "S(0) of 252 pad 256 over tp", or "R".
+/// "split 0 over tp", or "replicated".
 static std::string layoutText(const plan::Plan &plan,
                               const plan::Parameter &parameter) {
   std::string text;

@@ -10,6 +10,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
+#include <csignal>
 
 using namespace mlir;
 using namespace colrow;
@@ -196,6 +197,8 @@ static llvm::Error run() {
 }
 
 int main(int argc, char **argv) {
+  // A write beyond the file-size limit is an error to report, not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   cl::HideUnrelatedOptions(
       {&modelOptions, &layoutOptions, &optimizerOptions, &outputOptions});
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &llvm::errs()))
