@@ -82,3 +82,45 @@ func.func @two_uses(%x: tensor<6x4xf32>, %l: tensor<6xi32>) -> (tensor<f32> {tp.
   %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
   return %s : tensor<f32>
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+#r2 = #tp.layout<#mesh, [_, _]>
+#c1 = #tp.layout<#mesh, [_] copied "tp">
+#c2 = #tp.layout<#mesh, [_, _] copied "tp">
+#p1 = #tp.layout<#mesh, [_] partial "tp">
+#p2 = #tp.layout<#mesh, [_, _] partial "tp">
+#rows = #tp.layout<#mesh, [{10 over "tp"}, _]>
+#last = #tp.layout<#mesh, [_, {10 over "tp"}]>
+// A tied table, read twice: both its gradients are blocks of rows, and their sum
+// needs no collective.
+tp.parameter @table : tensor<10x4xf32, #rows> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @tied_table(
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<6xi32
+// CHECK: %[[D1:.*]] = tp.matmul_wgrad %{{.*}} -> tensor<10x4xf32, #[[ROWS:.*]]>
+// CHECK: %[[SUM:.*]] = tp.g %{{.*}} : tensor<6x4xf32, #p2_tp> -> tensor<6x4xf32, #r2>
+// CHECK: %[[COPY:.*]] = tp.f %[[SUM]]
+// CHECK: %[[D2:.*]] = tp.embedding_grad %[[IDS]], %[[COPY]] : {{.*}} -> tensor<10x4xf32, #[[ROWS]]>
+// CHECK: %[[D:.*]] = tp.add %[[D1]], %[[D2]]
+// CHECK: tp.output "gradient" gradient @table, %[[D]]
+// CHECK-NOT: gradient @table
+func.func @tied_table(%ids: tensor<6xi32, #r1>, %l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+  %a = tp.param @table : tensor<10x4xf32, #rows>
+  %p = tp.embedding %ids, %a : (tensor<6xi32, #r1>, tensor<10x4xf32, #rows>) -> tensor<6x4xf32, #p2>
+  %x = tp.g %p over ["tp"] : tensor<6x4xf32, #p2> -> tensor<6x4xf32, #r2>
+  %c = tp.f %x over ["tp"] : tensor<6x4xf32, #r2> -> tensor<6x4xf32, #c2>
+  %b = tp.param @table : tensor<10x4xf32, #rows>
+  %y = tp.matmul %c, %b : (tensor<6x4xf32, #c2>, tensor<10x4xf32, #rows>) -> tensor<6x10xf32, #last>
+  %pm = tp.row_max %y : (tensor<6x10xf32, #last>) -> tensor<6xf32, #tp.layout<#mesh, [_] partial_max "tp">>
+  %m = tp.g_max %pm over ["tp"] : tensor<6xf32, #tp.layout<#mesh, [_] partial_max "tp">> -> tensor<6xf32, #r1>
+  %cm = tp.f %m over ["tp"] : tensor<6xf32, #r1> -> tensor<6xf32, #c1>
+  %pe = tp.sum_exp %y, %cm : (tensor<6x10xf32, #last>, tensor<6xf32, #c1>) -> tensor<6xf32, #p1>
+  %e = tp.g %pe over ["tp"] : tensor<6xf32, #p1> -> tensor<6xf32, #r1>
+  %pk = tp.pick %y, %l : (tensor<6x10xf32, #last>, tensor<6xi32, #r1>) -> tensor<6xf32, #p1>
+  %k = tp.g %pk over ["tp"] : tensor<6xf32, #p1> -> tensor<6xf32, #r1>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  return %s : tensor<f32, #r0>
+}

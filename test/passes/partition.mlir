@@ -206,3 +206,29 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=4>
+#flat = #tp.layout<#mesh, [_, {60 pad 80 over "tp"}]>
+#heads = #tp.layout<#mesh, [_, {6 pad 8 over "tp"}, _]>
+#r2 = #tp.layout<#mesh, [_, _]>
+// Six heads of ten on four ranks: two heads a rank on both sides of a reshape.
+// A random mask is that of the whole tensor, so where the tensor is split the op
+// keeps its layout.
+// CHECK-DAG: #[[FLAT:.*]] = #tp.layout<#mesh, [_, {60 pad 80 over "tp"}]>
+// CHECK-LABEL: func.func @heads_and_masks(
+// CHECK: tp.reshape %{{.*}} : (tensor<5x20xf32>) -> tensor<5x2x10xf32>
+// CHECK: tp.dropout %{{.*}} {id = 7 : i64, layout = #[[FLAT]], p = 5.000000e-01 : f64} : (tensor<5x20xf32>) -> tensor<5x20xf32>
+// CHECK: tp.dropout %{{.*}} {id = 8 : i64, p = 5.000000e-01 : f64} : (tensor<5x60xf32>) -> tensor<5x60xf32>
+module attributes {tp.mesh = #mesh} {
+  func.func @heads_and_masks(%x: tensor<5x60xf32, #flat>, %r: tensor<5x60xf32, #r2>) {
+    %h = tp.reshape %x : (tensor<5x60xf32, #flat>) -> tensor<5x6x10xf32, #heads>
+    %d = tp.dropout %x {id = 7 : i64, p = 0.5 : f64} : (tensor<5x60xf32, #flat>) -> tensor<5x60xf32, #flat>
+    %e = tp.dropout %r {id = 8 : i64, p = 0.5 : f64} : (tensor<5x60xf32, #r2>) -> tensor<5x60xf32, #r2>
+    tp.output "h", %h : tensor<5x6x10xf32, #heads>
+    tp.output "d", %d : tensor<5x60xf32, #flat>
+    tp.output "e", %e : tensor<5x60xf32, #r2>
+    return
+  }
+}
