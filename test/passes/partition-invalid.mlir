@@ -36,3 +36,14 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{tp-partition: the step returns values; run tp-differentiate first, which makes them tp.output}}
+  func.func @returns(%x: tensor<f32, #r0>) -> tensor<f32, #r0> {
+    return %x : tensor<f32, #r0>
+  }
+}
