@@ -448,6 +448,7 @@ struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
     auto tables = writePlanTables(lowering.getProgram());
     if (!tables) {
       getOperation().emitError("lower-to-plan: ")
+          << (output.empty() ? "" : output + ": ")
           << llvm::toString(tables.takeError());
       return signalPassFailure();
     }

@@ -99,6 +99,8 @@ Expr RowLowering::get(Value value, Access access) {
     uses.push_back({value, access, false});
     return it->second;
   }
+  if (sums.contains(value) && misuse.empty())
+    misuse = "a sum is read in the kernel that makes it";
   auto [it, isNew] = loaded.try_emplace({value, unsigned(access)}, 0);
   if (isNew)
     it->second = argumentFor(value, access, /*written=*/false);
@@ -129,6 +131,12 @@ void RowLowering::setScalar(Value result, Expr value) {
     uses.push_back({result, Access::Scalar, true});
 }
 
+/// A sum is ready only when the kernel ends, so no op of it may read the sum.
+void RowLowering::noteSum(Value result) {
+  uses.back().access = Access::Other;
+  sums.insert(result);
+}
+
 void RowLowering::setTrailingSum(Value result, Expr value) {
   size_t rank = shapeOf(result).size();
   if (!escapes(result)) {
@@ -142,10 +150,11 @@ void RowLowering::setTrailingSum(Value result, Expr value) {
   if (rank == 1) {
     int arg = argumentFor(result, Access::Trailing, true);
     rows.colSum(arg, value);
-    return;
+  } else {
+    rows.store(argumentFor(result, Access::Trailing, true, /*zeroFirst=*/true),
+               value);
   }
-  rows.store(argumentFor(result, Access::Trailing, true, /*zeroFirst=*/true),
-             value);
+  noteSum(result);
 }
 
 void RowLowering::setScalarSum(Value result, Expr value) {
@@ -154,6 +163,7 @@ void RowLowering::setScalarSum(Value result, Expr value) {
     return;
   }
   rows.totalSum(argumentFor(result, Access::Scalar, true), value);
+  noteSum(result);
 }
 
 int RowLowering::argument(Value value, kernel::Arg arg, bool written,

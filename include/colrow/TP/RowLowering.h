@@ -101,6 +101,7 @@ private:
                   bool zeroFirst = false);
   kernel::Expr scalarBlock(int64_t byte, kernel::Elem elem);
   void checkShape(mlir::Value value, Access access);
+  void noteSum(mlir::Value result);
 
   llvm::SmallVector<int64_t> space;
   llvm::function_ref<bool(mlir::Value)> escapes;
@@ -110,6 +111,7 @@ private:
   llvm::DenseMap<mlir::Value, kernel::Expr> computed;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, int> loaded;
   llvm::DenseMap<int64_t, int> scalars;
+  llvm::DenseSet<mlir::Value> sums;
   std::string misuse;
 };
 
