@@ -1,0 +1,28 @@
+// RUN: %python %S/equal.py %s %t --tp 1
+//
+// Fault 22: a parameter of one element counts once in the norm: its sum of squares
+// is finished before it is added to the others.
+module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+  tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+  tp.parameter @w1 : tensor<1x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+  tp.parameter @s : tensor<1xf32> {id = 2 : i64, init = #tp.init<normal 2.0, 1.0>}
+  tp.parameter @w2 : tensor<16x1xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})
+      -> (tensor<f32> {tp.role = "loss"}) {
+    %table = tp.param @wte : tensor<32x16xf32>
+    %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>
+    %w1 = tp.param @w1 : tensor<1x16xf32>
+    %u = tp.matmul %x, %w1 : (tensor<2x8x16xf32>, tensor<1x16xf32>) -> tensor<2x8x1xf32>
+    %s = tp.param @s : tensor<1xf32>
+    %v = tp.mul %u, %s : (tensor<2x8x1xf32>, tensor<1xf32>) -> tensor<2x8x1xf32>
+    %g = tp.gelu %v : (tensor<2x8x1xf32>) -> tensor<2x8x1xf32>
+    %w2 = tp.param @w2 : tensor<16x1xf32>
+    %y = tp.matmul %g, %w2 : (tensor<2x8x1xf32>, tensor<16x1xf32>) -> tensor<2x8x16xf32>
+    %z = tp.add %x, %y : (tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+    %logits = tp.matmul %z, %table : (tensor<2x8x16xf32>, tensor<32x16xf32>) -> tensor<2x8x32xf32>
+    %l = tp.shift_labels %labels : (tensor<2x9xi32>) -> tensor<2x8xi32>
+    %sum, %count = tp.cross_entropy %logits, %l : (tensor<2x8x32xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+    %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
