@@ -62,7 +62,8 @@ CheckpointFolder::open(StringRef path, Executor &executor) {
     if (!tensors)
       return prefixed(path, tensors.takeError());
   }
-  if (std::error_code code = sys::fs::create_directories(path))
+  if (std::error_code code = sys::fs::create_directories(
+          path, /*IgnoreExisting=*/true, sys::fs::perms::all_all))
     return failure("{0}: cannot create folder: {1}", path, code.message());
   std::string name = path.str();
   int lock = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <thread>
 
 using namespace llvm;
@@ -184,6 +185,23 @@ void Executor::Impl::onRanks(function_ref<void(unsigned)> f) {
   gate.wait();
 }
 
+/// OpenBLAS maps 128 MiB a thread and tries for ever when it cannot: with
+/// a limit on address space, see first that there is room.
+static Error checkRoomForBlas(unsigned ranks) {
+  struct rlimit limit;
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return Error::success();
+  uint64_t bytes = (uint64_t(ranks) * 192 + 64) << 20; // stacks and heaps too
+  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED)
+    return failure("cannot allocate {0} bytes of work memory for BLAS on {1} "
+                   "ranks: the limit on address space is {2} bytes (ulimit -v)",
+                   bytes, ranks, uint64_t(limit.rlim_cur));
+  ::munmap(room, bytes);
+  return Error::success();
+}
+
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Executor::~Executor() = default;
 
@@ -195,6 +213,8 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   if (Error error = impl->allocate())
     return std::move(error);
   if (Error error = impl->decode())
+    return std::move(error);
+  if (Error error = checkRoomForBlas(impl->ranks.size()))
     return std::move(error);
   impl->startThreads();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));

@@ -5,6 +5,7 @@
 #include "Progress.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
@@ -22,20 +23,26 @@ std::string durationText(double seconds) {
 Progress::Progress(int64_t totalSteps)
     : totalSteps(totalSteps), live(::isatty(STDOUT_FILENO)) {}
 
+/// A NaN without a sign, so that it is printed as "nan".
+static float unsignedNan(float value) {
+  return std::isnan(value) ? std::fabs(value) : value;
+}
+
 void Progress::show(const StepRecord &step) {
+  float loss = unsignedNan(step.loss), norm = unsignedNan(step.gradNorm);
   seconds += step.seconds;
   ++done;
   if (!live) {
     std::printf("step %lld  loss %.6f  grad norm %.4f  %.3f s  %.0f tokens/s\n",
-                static_cast<long long>(step.step), step.loss, step.gradNorm,
-                step.seconds, step.tokensPerSecond);
+                static_cast<long long>(step.step), loss, norm, step.seconds,
+                step.tokensPerSecond);
   } else {
     double left = seconds / done * (totalSteps - step.step);
     // Erase to the end of the line first: the new one may be shorter.
     std::printf("\r\033[Kstep %lld/%lld  loss %.4f  grad norm %.3f  %.0f "
                 "tokens/s  %s left",
                 static_cast<long long>(step.step),
-                static_cast<long long>(totalSteps), step.loss, step.gradNorm,
+                static_cast<long long>(totalSteps), loss, norm,
                 step.tokensPerSecond, durationText(left).c_str());
     open = true;
   }

@@ -239,10 +239,14 @@ Error Trainer::run() {
     return error;
   if (Error error = openData())
     return error;
-  // What was run is reported, also when training failed.
   Error failed = loop();
   progress.finish();
-  return joinErrors(std::move(failed), writeFiles());
+  // What was run is reported, also when training failed, which says it all.
+  Error unwritten = writeFiles();
+  if (!failed)
+    return unwritten;
+  consumeError(std::move(unwritten));
+  return failed;
 }
 
 } // namespace
