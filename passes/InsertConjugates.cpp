@@ -252,6 +252,14 @@ struct InsertConjugatesPass
                        "tp-shard first");
       return signalPassFailure();
     }
+    WalkResult sharded = step->walk([](tp::ShardableOpInterface op) {
+      if (op->hasAttr(tp::getWaysAttrName()))
+        return WalkResult::advance();
+      op->emitOpError("has no ways; run tp-shard before tp-insert-conjugates");
+      return WalkResult::interrupt();
+    });
+    if (sharded.wasInterrupted())
+      return signalPassFailure();
     SmallVector<tp::CrossEntropyOp> losses;
     step->walk([&](tp::CrossEntropyOp op) { losses.push_back(op); });
     for (tp::CrossEntropyOp op : losses)

@@ -66,6 +66,7 @@ public:
     if (failed(placeArguments()))
       return failure();
     placeSymbols();
+    findVocabulary();
     assignUpdates();
     for (auto [i, group] : llvm::enumerate(steps)) {
       current = i;
@@ -191,17 +192,27 @@ private:
       auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                     tp::getRoleAttrName());
       auto type = cast<RankedTensorType>(argument.getType());
+      bool isIds = role && role.getValue() == "ids";
       if (!role || type.getRank() != 2 ||
-          (role.getValue() != "ids" && role.getValue() != "labels"))
+          !type.getElementType().isInteger(32) ||
+          (!isIds && role.getValue() != "labels"))
         return step.emitError("lower-to-plan: argument ")
                << argument.getArgNumber()
-               << " must have the role \"ids\" ([batch, seq]) or \"labels\" "
-                  "([batch, seq + 1]) in {tp.role = ...}";
-      if (role.getValue() == "ids") {
-        program.batch = type.getDimSize(0);
-        program.seq = type.getDimSize(1);
-      }
+               << " must be i32 with the role \"ids\" ([batch, seq]) or "
+                  "\"labels\" ([batch, seq + 1]) in {tp.role = ...}";
+      int64_t seq = type.getDimSize(1) - !isIds;
+      if (program.batch &&
+          (program.batch != type.getDimSize(0) || program.seq != seq))
+        return step.emitError("lower-to-plan: argument ")
+               << argument.getArgNumber() << " is for a batch of "
+               << type.getDimSize(0) << " x " << seq << ", another one of "
+               << program.batch << " x " << program.seq;
+      program.batch = type.getDimSize(0);
+      program.seq = seq;
     }
+    if (!program.batch || program.seq < 1)
+      return step.emitError("lower-to-plan: the step has no argument with the "
+                            "role \"ids\"");
     for (BlockArgument argument : step.getArguments()) {
       auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                     tp::getRoleAttrName());
@@ -230,6 +241,20 @@ private:
     step.walk([&](tp::ParamOp op) {
       buffers.fix(op.getResult(), uint8_t(plan::Region::persistent),
                   symbolOf(op.getSymbol()).offset);
+    });
+  }
+
+  /// Ids are checked against the smallest table that they index.
+  void findVocabulary() {
+    SymbolTable symbols(module);
+    program.vocabulary = std::numeric_limits<int32_t>::max();
+    step.walk([&](tp::EmbeddingOp op) {
+      auto param = op.getTable().getDefiningOp<tp::ParamOp>();
+      if (!param)
+        return;
+      auto parameter = symbols.lookup<tp::ParameterOp>(param.getSymbol());
+      program.vocabulary =
+          std::min(program.vocabulary, parameter.getWholeType().getDimSize(0));
     });
   }
 
@@ -442,6 +467,11 @@ struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
     auto step = getStepFunction(getOperation());
     if (failed(step))
       return signalPassFailure();
+    if (!getOperation()->hasAttr(tp::getMeshAttrName())) {
+      getOperation().emitError("lower-to-plan: the module has no tp.mesh; run "
+                               "tp-shard to tp-fuse first");
+      return signalPassFailure();
+    }
     Lowering lowering(getOperation(), *step);
     if (failed(lowering.run()))
       return signalPassFailure();

@@ -54,7 +54,7 @@ public:
     plan.add_config_json(config);
     plan.add_batch(program.batch);
     plan.add_seq(program.seq);
-    plan.add_vocab(vocabulary());
+    plan.add_vocab(program.vocabulary);
     plan.add_persistent_bytes(program.persistentBytes);
     plan.add_scratch_bytes(program.scratchBytes);
     plan.add_constants(constants);
@@ -77,14 +77,6 @@ private:
   std::string text(StringRef name) {
     auto attr = ModuleOp(program.module)->getAttrOfType<StringAttr>(name);
     return attr ? attr.str() : "";
-  }
-
-  /// Rows of the table that the ids index: ids are checked against it.
-  int64_t vocabulary() {
-    if (auto attr =
-            ModuleOp(program.module)->getAttrOfType<IntegerAttr>("tp.vocab"))
-      return attr.getInt();
-    return std::numeric_limits<int32_t>::max();
   }
 
   static std::string kernelName(unsigned i) {

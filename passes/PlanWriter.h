@@ -88,7 +88,7 @@ struct PlanProgram {
   std::vector<PersistentSymbol> symbols;
   std::vector<PlanOutputValue> outputs;
   uint64_t persistentBytes = 0, scratchBytes = 0;
-  int64_t batch = 0, seq = 0;
+  int64_t batch = 0, seq = 0, vocabulary = 0;
   Address loss, gradNorm;
   bool hasGradNorm = false;
   uint64_t parameterBytes = 0, gradientBytes = 0, optimizerBytes = 0,

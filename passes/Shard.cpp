@@ -109,6 +109,10 @@ LogicalResult AxisProblem::run(ArrayRef<std::string> pinTexts) {
 
 LogicalResult AxisProblem::readRules() {
   for (Operation &op : step.getBody().front()) {
+    if (auto param = dyn_cast<tp::ParamOp>(op); param && !parameterOf(param))
+      return op.emitOpError("reads @")
+             << param.getSymbol()
+             << ", which is optimizer state; a graph reads parameters only";
     if (isa<tp::ParamOp, func::ReturnOp>(op))
       continue;
     auto shardable = dyn_cast<tp::ShardableOpInterface>(op);
@@ -156,8 +160,13 @@ LogicalResult AxisProblem::readPins(ArrayRef<std::string> texts) {
     if (!isRead)
       return module.emitError()
              << "pin '" << text << "': the step never reads '" << name << "'";
-    if (*pinned == axis)
-      pins[parameter] = dim;
+    if (*pinned != axis)
+      continue;
+    auto [it, isNew] = pins.try_emplace(parameter, dim);
+    if (!isNew && it->second != dim)
+      return module.emitError()
+             << "pin '" << text << "': '" << name
+             << "' is already pinned on dimension " << it->second;
   }
   return success();
 }
@@ -398,8 +407,14 @@ LogicalResult AxisProblem::solve() {
     return name;
   };
   auto result = solver::solve(problem, options);
-  if (!result)
-    return module.emitError("tp-shard: ") << llvm::toString(result.takeError());
+  if (!result) {
+    InFlightDiagnostic diag = module.emitError("tp-shard: ")
+                              << llvm::toString(result.takeError());
+    for (auto &[parameter, dim] : pins)
+      diag << "; pinned: " << cast<tp::ParameterOp>(parameter).getSymName()
+           << '=' << dim;
+    return diag;
+  }
   solution = std::move(*result);
   return success();
 }

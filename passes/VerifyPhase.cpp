@@ -14,6 +14,34 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
 
+/// Every pass relies on it: values are tensors of static shape whose elements
+/// can be counted.
+static LogicalResult checkStaticTensors(func::FuncOp step) {
+  constexpr int64_t most = int64_t(1) << 46;
+  auto check = [&](Location loc, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool fits = tensor && tensor.hasStaticShape();
+    int64_t elements = 1;
+    for (int64_t size : fits ? tensor.getShape() : ArrayRef<int64_t>())
+      if (size < 1 || (elements = llvm::SaturatingMultiply<uint64_t>(
+                           elements, size)) > most)
+        fits = false;
+    if (fits)
+      return success();
+    return emitError(loc) << "a value has type " << type
+                          << "; wanted a tensor of static shape, not empty "
+                             "and of at most 2^46 elements";
+  };
+  for (BlockArgument argument : step.getArguments())
+    if (failed(check(step.getLoc(), argument.getType())))
+      return failure();
+  for (Operation &op : step.getBody().front())
+    for (Type type : op.getResultTypes())
+      if (failed(check(op.getLoc(), type)))
+        return failure();
+  return success();
+}
+
 FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
   func::FuncOp found;
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -26,6 +54,8 @@ FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
     return module.emitError("the module has no function: no step");
   if (found.isExternal() || !llvm::hasSingleElement(found.getBody()))
     return found.emitError("the step must be one block of ops");
+  if (failed(checkStaticTensors(found)))
+    return failure();
   return found;
 }
 
@@ -46,12 +76,27 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
     // Factor rules, the four ways, changes of layout, symbols.
     if (failed(mlir::verify(getOperation())))
       return signalPassFailure();
+    if (failed(checkParameters()))
+      return signalPassFailure();
     WalkResult result = step->walk([&](Operation *op) {
       return failed(check(op)) ? WalkResult::interrupt()
                                : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// Ids key random draws, so they differ.
+  LogicalResult checkParameters() {
+    llvm::DenseMap<uint64_t, tp::ParameterOp> byId;
+    for (auto parameter : getOperation().getOps<tp::ParameterOp>()) {
+      auto [it, isNew] = byId.try_emplace(parameter.getId(), parameter);
+      if (!isNew)
+        return parameter.emitOpError("has the id ")
+               << parameter.getId() << " of @" << it->second.getSymName()
+               << "; both would be drawn alike, so give it another one";
+    }
+    return success();
   }
 
   LogicalResult check(Operation *op) {

@@ -55,9 +55,9 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (llvm::is_contained(names.take_front(i), name))
       return emitError() << "mesh axis " << name << " appears twice";
     // C2
-    if (sizes[i] < 1)
+    if (sizes[i] < 1 || sizes[i] > layout::maxAxisSize)
       return emitError() << "mesh axis " << name << " has size " << sizes[i]
-                         << "; it must be at least 1";
+                         << "; it must be from 1 to " << layout::maxAxisSize;
   }
   return success();
 }
@@ -224,6 +224,10 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
     }
     if (parseAxes(parser, mesh, *axes))
       return {};
+  }
+  if (llvm::Error e = layout.verifyFactors(mesh)) {
+    parser.emitError(parser.getCurrentLocation()) << toString(std::move(e));
+    return {};
   }
   return get(meshAttr, layout);
 }

@@ -111,6 +111,42 @@ SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
   return {builder.create(state)->getResult(0)};
 }
 
+/// Checks that operand and result differ at most along dimension `dim`, where
+/// `whole` is not smaller than `part`.
+static LogicalResult verifyBlocks(Operation *op, Value whole, Value part,
+                                  int64_t dim) {
+  auto large = cast<RankedTensorType>(whole.getType());
+  auto small = cast<RankedTensorType>(part.getType());
+  if (dim < 0 || dim >= large.getRank())
+    return op->emitOpError("C1: there is no dimension ") << dim;
+  if (large.getRank() != small.getRank() ||
+      large.getElementType() != small.getElementType() ||
+      large.getDimSize(dim) < small.getDimSize(dim))
+    return op->emitOpError("C2: the block is not a part of the whole");
+  for (int64_t d = 0; d < large.getRank(); ++d)
+    if (d != dim && large.getDimSize(d) != small.getDimSize(d))
+      return op->emitOpError("C2: operand and result differ along dimension ")
+             << d << ", but blocks are joined along " << dim;
+  return success();
+}
+
+LogicalResult AllReduceOp::verify() {
+  if (getInput().getType() != getResult().getType())
+    return emitOpError("C1: operand and result have different types");
+  if (getReduction() != "sum" && getReduction() != "max")
+    return emitOpError("C2: reduction \"")
+           << getReduction() << "\" is not sum or max";
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() {
+  return verifyBlocks(*this, getResult(), getInput(), int64_t(getDim()));
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  return verifyBlocks(*this, getInput(), getResult(), int64_t(getDim()));
+}
+
 void AllReduceOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
 void AllGatherOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
 void ReduceScatterOp::lowerToPlan(PlanLowering &plan) {

@@ -202,6 +202,13 @@ private:
       if (!fits(found, wanted, rule.integerOperand[i]))
         return diag << ": " << cure(found, wanted, i), failure();
     }
+    for (auto [i, layout] : llvm::enumerate(results)) {
+      State found = layout.state(axis), wanted = rule.resultState(way, i);
+      if (found != wanted)
+        return diag << ": result " << i << " is " << wanted.str() << ", not "
+                    << found.str(),
+               failure();
+    }
     return diag;
   }
 

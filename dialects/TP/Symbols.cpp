@@ -32,8 +32,12 @@ LogicalResult ParameterOp::verify() {
              << type.getNumElements();
   }
   // C3
-  if (getRank() && *getRank() < 0)
-    return emitOpError("C3: rank ") << *getRank() << " is negative";
+  if (getRank() && int64_t(*getRank()) < 0)
+    return emitOpError("C3: rank ") << int64_t(*getRank()) << " is negative";
+  // C5
+  if (type.getRank() == 0 || !type.hasStaticShape())
+    return emitOpError("C5: ")
+           << type << " is not a tensor of static shape with a dimension";
   // C4
   if (LayoutAttr attr = getLayoutAttr(type)) {
     layout::Layout stored = attr.getLayout();
@@ -69,6 +73,16 @@ LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifySymbol(*this, symbols, getSymbolAttr(), getResult().getType());
+}
+
+LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getParameterAttr())
+    return success();
+  if (isa_and_nonnull<ParameterOp>(
+          symbols.lookupNearestSymbolFrom(*this, getParameterAttr())))
+    return success();
+  return emitOpError("C1: ")
+         << getParameterAttr() << " is not a parameter of this module";
 }
 
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -38,7 +38,7 @@ def TP_MeshAttr : TP_Attr<"Mesh", "mesh"> {
 
     **Constraints**
     - C1: names are not empty and differ.
-    - C2: sizes are at least 1.
+    - C2: sizes are from 1 to 1024.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
                         ArrayRefParameter<"int64_t">:$sizes,

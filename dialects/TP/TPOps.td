@@ -71,6 +71,7 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     - C2: each source's elements together give the shape.
     - C3: `rank`, the rank in the checkpoint (decay and roles go by it), is at least 0.
     - C4: a stored layout is never partial or copied.
+    - C5: the shape is static and has at least one dimension.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<TP_FloatTensor>:$type,
                        I64Attr:$id, TP_InitAttr:$init,
@@ -141,11 +142,14 @@ def TP_UpdateOp : TP_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let assemblyFormat = "$symbol `,` $value attr-dict `:` type($value)";
 }
 
-def TP_OutputOp : TP_Op<"output"> {
+def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "let a value leave the step under a name";
   let description = [{
     `gradient @w` names a gradient, written through that parameter's sources;
     otherwise `name` is the value's name in the output file.
+
+    **Constraints**
+    - C1: the parameter exists.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
                        Arg<TP_FloatTensor, "", [MemWrite]>:$value,
@@ -253,6 +257,7 @@ def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all"> {
 
 class TP_CollectiveOp<string mnem>
     : TP_Op<mnem, [Pure, DeclareOpInterfaceMethods<PlanLowerableOpInterface>]> {
+  let hasVerifier = 1;
   let results = (outs TP_Tensor:$result);
   let assemblyFormat = [{
     $input `over` $axes attr-dict `:` type($input) `->` type($result)

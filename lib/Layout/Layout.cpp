@@ -150,10 +150,9 @@ static int64_t blocks(const Factor &factor, const Mesh &mesh) {
   return n;
 }
 
-/// Checks the factors of dimension `d` of size `size`.
-static llvm::Error verifyDim(const DimLayout &dim, unsigned d, int64_t size,
-                             const Mesh &mesh) {
-  int64_t product = 1;
+/// Checks the factors of dimension `d`, each by itself.
+static llvm::Error verifyFactorsOf(const DimLayout &dim, unsigned d,
+                                   const Mesh &mesh) {
   for (const Factor &factor : dim) {
     if (factor.size < 1 || factor.padded < factor.size)
       return fail(formatv("dimension {0}: factor {1} pad {2} is not a size "
@@ -168,8 +167,30 @@ static llvm::Error verifyDim(const DimLayout &dim, unsigned d, int64_t size,
                           "pad it to {3}",
                           d, factor.padded, blocks(factor, mesh),
                           llvm::alignTo(factor.padded, blocks(factor, mesh))));
-    product *= factor.size;
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Layout::verifyFactors(const Mesh &mesh) const {
+  for (auto [d, dim] : llvm::enumerate(dims)) {
+    if (llvm::Error e = verifyFactorsOf(dim, d, mesh))
+      return e;
+    if (!dim.empty() &&
+        llvm::all_of(dim, [](const Factor &f) { return f.axes.empty(); }))
+      return fail(
+          formatv("dimension {0}: its factors split nothing; write _", d));
+  }
+  return llvm::Error::success();
+}
+
+/// Checks the factors of dimension `d` of size `size`.
+static llvm::Error verifyDim(const DimLayout &dim, unsigned d, int64_t size,
+                             const Mesh &mesh) {
+  if (llvm::Error e = verifyFactorsOf(dim, d, mesh))
+    return e;
+  int64_t product = 1;
+  for (const Factor &factor : dim)
+    product *= factor.size;
   if (!dim.empty() && product != size)
     return fail(formatv("dimension {0}: the factors' product is {1}, but the "
                         "dimension is {2}",

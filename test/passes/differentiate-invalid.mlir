@@ -23,11 +23,12 @@ func.func @no_parameter(%x: tensor<f32>) -> (tensor<f32> {tp.role = "loss"}) {
 
 // -----
 
-tp.parameter @w : tensor<f32> {id = 0 : i64, init = #tp.init<zeros>, frozen}
+tp.parameter @w : tensor<3xf32> {id = 0 : i64, init = #tp.init<zeros>, frozen}
 // expected-error@+1 {{tp-differentiate: the loss depends on no parameter that is trained}}
 func.func @frozen() -> (tensor<f32> {tp.role = "loss"}) {
-  %w = tp.param @w : tensor<f32>
-  return %w : tensor<f32>
+  %w = tp.param @w : tensor<3xf32>
+  %y = tp.sum_squares %w : (tensor<3xf32>) -> tensor<f32>
+  return %y : tensor<f32>
 }
 
 // -----

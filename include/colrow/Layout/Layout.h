@@ -16,6 +16,10 @@
 
 namespace colrow::layout {
 
+/// The most ranks of one axis, and axes of a mesh.
+inline constexpr int64_t maxAxisSize = 1024;
+inline constexpr unsigned maxAxes = 4;
+
 /// What an axis may split: token factors (batch) or feature factors.
 enum class AxisRole { Feature, Batch };
 
@@ -107,6 +111,10 @@ struct Layout {
   /// Folds trailing unsplit factors into the factor before them and drops
   /// lists that split nothing.
   void canonicalize();
+  /// Checks each factor by itself: sizes, padding, and that every list splits
+  /// something. To be called before canonicalize() on what a user wrote, since
+  /// folding would hide blocks that end inside a unit.
+  llvm::Error verifyFactors(const Mesh &mesh) const;
   /// Checks against `shape` and `mesh`: products of factors, padding that the
   /// axes divide, no axis twice.
   llvm::Error verify(llvm::ArrayRef<int64_t> shape, const Mesh &mesh) const;
