@@ -23,6 +23,8 @@ for name, value in os.environ.items():
 if config.sanitize:
     config.available_features.add("sanitize")
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+    # MLIR's own libraries are not instrumented and reuse memory that our code has poisoned.
+    config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 config.substitutions += [
     ("%python", config.python),

@@ -95,9 +95,11 @@ static llvm::Error checkOptions() {
   auto inside = [](double x) { return x >= 0 && x < 1; };
   if (!inside(beta1) || !inside(beta2))
     return fail("--beta1 and --beta2 must lie in [0, 1)");
-  if (!(eps > 0) || !(weightDecay >= 0) || !(clipGradNorm >= 0))
+  auto finite = [](double x) { return x >= 0 && x <= 1e30; };
+  if (!(eps > 0) || !finite(eps) || !finite(weightDecay) ||
+      !finite(clipGradNorm))
     return fail("--eps must be positive, --weight-decay and --clip-grad-norm "
-                "not negative");
+                "not negative, and all finite");
   return llvm::Error::success();
 }
 
@@ -137,6 +139,9 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
     options.seq = seqLength;
     return import::importModel(context, options);
   }
+  if (batchSize.getNumOccurrences() || seqLength.getNumOccurrences())
+    return fail("--batch and --seq are for model folders; the graph " + input +
+                " has shapes of its own");
   FirstError error(context);
   if (!llvm::sys::fs::exists(input))
     return fail(input + ": no such file");
@@ -147,12 +152,14 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
 }
 
 /// Logits leave the step only if asked for: else their result is dropped.
-static void dropLogits(ModuleOp module) {
+static llvm::Error chooseResults(ModuleOp module) {
+  bool found = false;
   for (auto step : module.getOps<func::FuncOp>()) {
     llvm::BitVector drop(step.getNumResults());
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+      found |= role && role.getValue() == "logits";
       if (role && role.getValue() != "loss" &&
           !llvm::is_contained(outputs, role.getValue()))
         drop.set(i);
@@ -160,6 +167,10 @@ static void dropLogits(ModuleOp module) {
     step.getBody().front().getTerminator()->eraseOperands(drop);
     (void)step.eraseResults(drop);
   }
+  if (!found && llvm::is_contained(outputs, "logits"))
+    return fail("--outputs logits: no result of the graph has the role "
+                "\"logits\"");
+  return llvm::Error::success();
 }
 
 static llvm::Error run() {
@@ -173,7 +184,8 @@ static llvm::Error run() {
   auto module = readModel(context);
   if (!module)
     return module.takeError();
-  dropLogits(**module);
+  if (llvm::Error e = chooseResults(**module))
+    return e;
 
   passes::PipelineOptions options;
   options.mesh = mesh;

@@ -5,6 +5,7 @@
 #include "Options.h"
 #include "Train.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <unistd.h>
@@ -18,6 +19,8 @@ static void outOfMemory() {
 
 int main(int argc, char **argv) {
   std::set_new_handler(outOfMemory);
+  // Files and memory files beyond the limit are errors to report.
+  std::signal(SIGXFSZ, SIG_IGN);
   auto options = colrow::tprun::parseOptions(argc, argv);
   if (!options)
     return 2;
