@@ -38,7 +38,9 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
     Option<"topology", "topology", "std::string", "",
            "Topology file; without one the stated defaults">,
     ListOption<"pins", "pin", "std::string",
-               "PARAM=DIM:AXIS: store a parameter split on a dimension">
+               "PARAM=DIM:AXIS: store a parameter split on a dimension">,
+    Option<"checkExhaustively", "check-exhaustively", "bool", "false",
+           "Compare with all assignments; small graphs only">
   ];
   let statistics = [
     Statistic<"transitions", "solver-transitions", "Distinct solver steps">

@@ -37,6 +37,8 @@ public:
         ranks(this->mesh.axes[axis].size), model(model), symbols(module) {}
 
   LogicalResult run(ArrayRef<std::string> pinTexts);
+  /// Tries all assignments and compares the cost of the best.
+  LogicalResult checkExhaustively();
   uint64_t getTransitions() const { return solution.transitionsComputed; }
 
 private:
@@ -419,6 +421,22 @@ LogicalResult AxisProblem::solve() {
   return success();
 }
 
+LogicalResult AxisProblem::checkExhaustively() {
+  double assignments = 1;
+  for (const solver::Node &node : problem.nodes)
+    assignments *= problem.choices[node.choiceTable].choices.size();
+  if (assignments > 1e8)
+    return module.emitError("tp-shard: ")
+           << problem.nodes.size() << " nodes have more than 10^8 assignments, "
+           << "too many to try";
+  Cost best = solver::bruteForce(problem).total;
+  if (best == solution.total)
+    return success();
+  return module.emitError("tp-shard: the solver found ")
+         << solution.total.picoseconds << " ps, but an assignment of "
+         << best.picoseconds << " ps exists";
+}
+
 /// Writes layouts into types and the ways onto ops.
 void AxisProblem::write() {
   MLIRContext *context = module.getContext();
@@ -495,7 +513,8 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
       return failure();
     AxisProblem problem(module, *step, *parsed, 0, model);
     SmallVector<std::string> pinTexts(pins.begin(), pins.end());
-    if (failed(problem.run(pinTexts)))
+    if (failed(problem.run(pinTexts)) ||
+        (checkExhaustively && failed(problem.checkExhaustively())))
       return failure();
     transitions = problem.getTransitions();
     return success();
