@@ -10,10 +10,13 @@
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/HostCpu.h"
 #include "colrow/runtime/Trace.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <ctime>
+#include <vector>
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -49,6 +52,7 @@ private:
   Error prepare();
   Error checkRanks() const;
   Error checkOutputs() const;
+  Error checkFiles() const;
   Error start();
   Error openData();
   Error loop();
@@ -87,7 +91,37 @@ Error Trainer::checkOutputs() const {
   return Error::success();
 }
 
+/// What the run will write is found to be impossible before it starts, not
+/// after hours of training.
+Error Trainer::checkFiles() const {
+  std::vector<std::pair<StringRef, StringRef>> taken = {
+      {"the plan", options.plan}, {"--data", options.data}};
+  for (auto [option, path] :
+       {std::pair<StringRef, StringRef>("--report", options.report),
+        {"--trace", options.trace},
+        {"--dump-outputs", options.dumpOutputs}}) {
+    if (path.empty())
+      continue;
+    for (auto [other, otherPath] : taken)
+      if (path == otherPath)
+        return failure("{0} {1}: is also {2}; give it a name of its own",
+                       option, path, other);
+    taken.push_back({option, path});
+    StringRef parent = sys::path::parent_path(path);
+    if (sys::fs::is_directory(path))
+      return failure("{0} {1}: is a folder, wanted a file to write", option,
+                     path);
+    if (std::error_code code = sys::fs::access(parent.empty() ? "." : parent,
+                                               sys::fs::AccessMode::Write))
+      return failure("{0} {1}: cannot write there: {2}", option, path,
+                     code.message());
+  }
+  return Error::success();
+}
+
 Error Trainer::prepare() {
+  if (Error error = checkFiles())
+    return error;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
   if (!loaded)
     return loaded.takeError();
