@@ -178,9 +178,11 @@ template <typename Op> Expr TiledAttention<Op>::Tile::dropoutFactor() {
     }
   }
   int64_t groups = attention.m;
-  if (auto layoutAttr = attention.op.getLayout())
-    if (auto &dim = layoutAttr->getLayout().dims[2]; !dim.empty())
-      groups = dim.front().size;
+  if (auto layoutAttr = attention.op.getLayout()) {
+    layout::Layout layout = layoutAttr->getLayout();
+    if (!layout.dims[2].empty())
+      groups = layout.dims[2].front().size;
+  }
   ints = {{0, {1, 0, 0}}, {0, {0, 1, 0}}, {0, {0, 0, 1}}};
   Expr head = (builder.intArg(0) * builder.constI64(groups) + group) *
                   builder.constI64(attention.g) +
