@@ -101,7 +101,7 @@ Address BufferPlan::locateTemporary(int64_t number) {
   return {1, uint64_t(number) << numberShift, {}};
 }
 
-Address BufferPlan::locate(Value value, unsigned) {
+Address BufferPlan::locate(Value value) {
   unsigned i = bufferOf(value);
   if (buffers[i].fixed)
     return {buffers[i].region, buffers[i].offset, {}};

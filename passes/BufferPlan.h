@@ -32,7 +32,7 @@ public:
   unsigned lastUse(mlir::Value value) const;
 
   /// Place of `value`; scratch addresses are provisional until resolve().
-  Address locate(mlir::Value value, unsigned at);
+  Address locate(mlir::Value value);
   Address locateTemporary(int64_t number);
 
   /// Gives every scratch buffer its offset; returns the arena's bytes.

@@ -410,7 +410,7 @@ private:
     if (ref.scalars)
       at.region = uint8_t(plan::Region::scalars);
     else
-      at = ref.value ? buffers.locate(ref.value, current)
+      at = ref.value ? buffers.locate(ref.value)
                      : buffers.locateTemporary(ref.temp);
     at.offset += ref.offset * 4;
     for (int64_t stride : ref.strides)

@@ -72,11 +72,9 @@ public:
     for (auto &[value, states] : wanted)
       totals.bytes += changeBytes(value, states);
     addNorm();
-    for (auto &[value, form] : saved) {
-      (void)value;
-      for (auto &[isSplit, bytes] : form)
-        totals.savedBytes += bytes;
-    }
+    for (auto &entry : saved)
+      for (auto &form : entry.second)
+        totals.savedBytes += form.second;
     return totals;
   }
 

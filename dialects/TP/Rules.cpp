@@ -62,13 +62,11 @@ colrow::tp::detail::bindRule(Operation *op, StringRef text, StringRef whole,
 
 llvm::Expected<FactorRule> colrow::tp::detail::bindBroadcast(Operation *op,
                                                              StringRef linear) {
-  auto [lhs, rhs] = std::pair(op->getOperand(0), op->getOperand(1));
-  auto small = cast<RankedTensorType>(rhs.getType()).getShape();
+  auto small = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   std::string names;
   for (size_t i = 0; i < small.size(); ++i)
     names += llvm::formatv(" c{0}", i);
   std::string text = llvm::formatv("*{0},{0} -> *{0}", names);
-  (void)lhs;
   return bindRule(op, text, "", "", linear, false);
 }
 
