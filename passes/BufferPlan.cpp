@@ -20,8 +20,7 @@ BufferPlan::BufferPlan(func::FuncOp step,
   for (auto [i, group] : llvm::enumerate(order))
     for (Operation *op : group) {
       stepIndex[op] = i;
-      // The backward begins with the constant that is the loss' gradient.
-      if (isa<tp::ConstantOp>(op))
+      if (tp::getPhase(op) != tp::Phase::Forward)
         firstBackward = std::min<unsigned>(firstBackward, i);
     }
   for (BlockArgument argument : step.getArguments())

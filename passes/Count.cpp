@@ -35,10 +35,9 @@ StepTotals passes::countStep(ModuleOp module, func::FuncOp step) {
   layout::Mesh mesh =
       module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName()).getMesh();
   llvm::DenseSet<Value> forward;
-  bool isBackward = false;
   llvm::DenseSet<Value> saved;
-  for (Operation &op : step.getBody().front().without_terminator()) {
-    isBackward |= isa<tp::ConstantOp>(op); // the loss' gradient
+  tp::forEachOp(step, [&](Operation &op) {
+    bool isForward = tp::getPhase(&op) == tp::Phase::Forward;
     if (isa<tp::AllReduceOp, tp::AllGatherOp, tp::ReduceScatterOp>(op))
       totals.bytes += sentBytes(&op, mesh);
     auto shapes = [](ValueRange values) {
@@ -51,15 +50,15 @@ StepTotals passes::countStep(ModuleOp module, func::FuncOp step) {
       totals.flops +=
           costed.getFlops(shapes(op.getOperands()), shapes(op.getResults()));
     if (isa<tp::OutputOp, tp::ParamOp>(op))
-      continue;
+      return;
     for (Value operand : op.getOperands())
-      if (isBackward && forward.contains(operand) &&
+      if (!isForward && forward.contains(operand) &&
           saved.insert(operand).second)
         totals.savedBytes +=
             4 * cast<RankedTensorType>(operand.getType()).getNumElements();
-    if (!isBackward)
+    if (isForward)
       forward.insert(op.result_begin(), op.result_end());
-  }
+  });
   return totals;
 }
 

@@ -18,8 +18,7 @@ namespace {
 class Differentiator {
 public:
   Differentiator(ModuleOp module, func::FuncOp step)
-      : step(step), symbols(module),
-        builder(step.getBody().front().getTerminator()) {}
+      : step(step), symbols(module), builder(module.getContext()) {}
 
   LogicalResult run() {
     std::optional<unsigned> lossIndex;
@@ -41,16 +40,16 @@ public:
       return step.emitError(
           "tp-differentiate: the loss depends on no parameter "
           "that is trained");
-    SmallVector<Operation *> ops;
-    for (Operation &op : step.getBody().front().without_terminator())
-      ops.push_back(&op);
-    gradients[loss] = tp::ConstantOp::create(builder, loss.getLoc(),
-                                             tp::dualType(loss.getType()),
-                                             builder.getF64FloatAttr(1.0));
-    for (Operation *op : llvm::reverse(ops))
-      if (failed(visit(op)))
+    emitResults();
+    tp::addPhases(step);
+    Block &forward = step.getBody().front();
+    builder.setInsertionPoint(forward.getNextNode()->getTerminator());
+    gradients[loss] = tp::SeedOp::create(builder, loss.getLoc(),
+                                         tp::dualType(loss.getType()));
+    for (Operation &op : llvm::reverse(forward.without_terminator()))
+      if (failed(visit(&op)))
         return failure();
-    emitOutputs();
+    emitGradients();
     return success();
   }
 
@@ -105,9 +104,10 @@ private:
               : gradient;
   }
 
-  /// Results and parameters' gradients leave as tp.output.
-  void emitOutputs() {
+  /// Results leave the forward as tp.output.
+  void emitResults() {
     Operation *ret = step.getBody().front().getTerminator();
+    builder.setInsertionPoint(ret);
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
@@ -116,12 +116,16 @@ private:
           role ? role.getValue().str() : "result" + std::to_string(i),
           FlatSymbolRefAttr(), value, tp::LayoutAttr(), TypeAttr());
     }
+    ret->setOperands({});
+    (void)step.eraseResults(llvm::BitVector(step.getNumResults(), true));
+  }
+
+  /// Parameters' gradients leave the backward as tp.output.
+  void emitGradients() {
     for (auto &[symbol, gradient] : parameterGradients)
       tp::OutputOp::create(builder, gradient.getLoc(), "gradient",
                            FlatSymbolRefAttr::get(builder.getContext(), symbol),
                            gradient, tp::LayoutAttr(), TypeAttr());
-    ret->setOperands({});
-    (void)step.eraseResults(llvm::BitVector(step.getNumResults(), true));
   }
 
   func::FuncOp step;
@@ -134,7 +138,7 @@ private:
 
 struct DifferentiatePass : passes::impl::DifferentiateBase<DifferentiatePass> {
   void runOnOperation() override {
-    auto step = getStepFunction(getOperation());
+    auto step = getForwardFunction(getOperation());
     if (failed(step) || failed(Differentiator(getOperation(), *step).run()))
       signalPassFailure();
   }

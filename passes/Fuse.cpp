@@ -39,13 +39,15 @@ Touch inspect(tp::RowLowerableOpInterface op) {
   return touch;
 }
 
+/// Makes the groups of one phase.
 class Fuser {
 public:
-  Fuser(func::FuncOp step) : step(step) {}
+  explicit Fuser(Block &phase) : phase(phase) {}
 
-  void run() {
+  /// Numbers the groups from `number` on; returns the next number.
+  int64_t run(int64_t number) {
     SmallVector<Operation *> ops;
-    for (Operation &op : step.getBody().front().without_terminator())
+    for (Operation &op : phase.without_terminator())
       ops.push_back(&op);
     // Symbols are read as of the start of the step, wherever that stands;
     // first, they keep no op from joining a group.
@@ -57,9 +59,8 @@ public:
       place(op);
       placed.insert(op);
     }
-    Builder builder(step.getContext());
-    int64_t number = 0;
-    Operation *end = step.getBody().front().getTerminator();
+    Builder builder(phase.getParent()->getContext());
+    Operation *end = phase.getTerminator();
     for (auto &[members, isKernel, space] : places) {
       for (Operation *op : members) {
         op->moveBefore(end);
@@ -69,10 +70,11 @@ public:
       number += isKernel;
       fused += isKernel && members.size() > 1 ? members.size() : 0;
     }
-    kernels = number;
+    return number;
   }
 
-  unsigned kernels = 0, fused = 0;
+  /// Ops in a kernel with others.
+  unsigned getFused() const { return fused; }
 
 private:
   struct Place {
@@ -168,7 +170,8 @@ private:
   }
 
   static constexpr unsigned maxMembers = 12;
-  func::FuncOp step;
+  Block &phase;
+  unsigned fused = 0;
   std::vector<Place> places;
   llvm::DenseSet<Operation *> placed;
   llvm::DenseMap<Value, std::pair<unsigned, Access>> madeAt;
@@ -179,10 +182,15 @@ struct FusePass : passes::impl::FuseBase<FusePass> {
     auto step = getStepFunction(getOperation());
     if (failed(step))
       return signalPassFailure();
-    Fuser fuser(*step);
-    fuser.run();
-    kernels = fuser.kernels;
-    fused = fuser.fused;
+    // A phase by itself: what the backward computes does not move into a
+    // kernel of the forward.
+    int64_t number = 0;
+    for (Block &phase : step->getBody()) {
+      Fuser fuser(phase);
+      number = fuser.run(number);
+      fused += fuser.getFused();
+    }
+    kernels = number;
   }
 };
 } // namespace

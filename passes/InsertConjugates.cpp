@@ -244,7 +244,7 @@ struct InsertConjugatesPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto mesh = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
-    auto step = getStepFunction(module);
+    auto step = getForwardFunction(module);
     if (failed(step))
       return signalPassFailure();
     if (!mesh) {

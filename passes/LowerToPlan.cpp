@@ -42,14 +42,14 @@ std::string nameOf(Operation *op) {
 SmallVector<SmallVector<Operation *>> groupSteps(func::FuncOp step) {
   SmallVector<SmallVector<Operation *>> steps;
   IntegerAttr last;
-  for (Operation &op : step.getBody().front().without_terminator()) {
+  tp::forEachOp(step, [&](Operation &op) {
     auto kernel = op.getAttrOfType<IntegerAttr>("kernel");
     if (kernel && kernel == last)
       steps.back().push_back(&op);
     else
       steps.push_back({&op});
     last = kernel;
-  }
+  });
   return steps;
 }
 

@@ -26,7 +26,7 @@ public:
   StepBuilder(ModuleOp module, func::FuncOp step,
               const OptimizeOptions &options)
       : module(module), step(step), options(options), symbols(module),
-        builder(step.getBody().front().getTerminator()),
+        builder(step.getBody().back().getTerminator()),
         mesh(module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName())) {}
 
   LogicalResult run() {

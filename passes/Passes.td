@@ -79,6 +79,9 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
     change of layout turns into its conjugate. Results of the function become
     `tp.output`s, and so does each parameter's gradient.
 
+    Before: one block. After: three, the phases forward, backward and update,
+    the first two ended by `tp.next`; the update is empty yet.
+
     Input: `%c = tp.f %x over ["tp"]`, used by a matmul.
     Output: `%dx = tp.g %dc over ["tp"]`.
   }];
@@ -138,8 +141,8 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
   let summary = "group memory-bound ops into kernels";
   let description = [{
     Ops over the same rows and columns that pass values element by element go
-    into one kernel. Members of a group stand together and carry its number in
-    `kernel`.
+    into one kernel, each phase by itself. Members of a group stand together and
+    carry its number in `kernel`.
 
     Input: `%z = tp.add %y, %b` then `%g = tp.gelu %z`.
     Output: both with `{kernel = 0 : i64}`.

@@ -508,7 +508,7 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
     cost::CostModel model(topo);
     if (llvm::Error e = model.checkRanks(parsed->ranks()))
       return module.emitError("tp-shard: ") << llvm::toString(std::move(e));
-    auto step = getStepFunction(module);
+    auto step = getForwardFunction(module);
     if (failed(step))
       return failure();
     AxisProblem problem(module, *step, *parsed, 0, model);

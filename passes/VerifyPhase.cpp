@@ -14,51 +14,6 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
 
-/// Every pass relies on it: values are tensors of static shape whose elements
-/// can be counted.
-static LogicalResult checkStaticTensors(func::FuncOp step) {
-  constexpr int64_t most = int64_t(1) << 46;
-  auto check = [&](Location loc, Type type) -> LogicalResult {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    bool fits = tensor && tensor.hasStaticShape();
-    int64_t elements = 1;
-    for (int64_t size : fits ? tensor.getShape() : ArrayRef<int64_t>())
-      if (size < 1 || (elements = llvm::SaturatingMultiply<uint64_t>(
-                           elements, size)) > most)
-        fits = false;
-    if (fits)
-      return success();
-    return emitError(loc) << "a value has type " << type
-                          << "; wanted a tensor of static shape, not empty "
-                             "and of at most 2^46 elements";
-  };
-  for (BlockArgument argument : step.getArguments())
-    if (failed(check(step.getLoc(), argument.getType())))
-      return failure();
-  for (Operation &op : step.getBody().front())
-    for (Type type : op.getResultTypes())
-      if (failed(check(op.getLoc(), type)))
-        return failure();
-  return success();
-}
-
-FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
-  func::FuncOp found;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (found)
-      return function.emitError("a module holds one step function, and '")
-             << found.getSymName() << "' is another one";
-    found = function;
-  }
-  if (!found)
-    return module.emitError("the module has no function: no step");
-  if (found.isExternal() || !llvm::hasSingleElement(found.getBody()))
-    return found.emitError("the step must be one block of ops");
-  if (failed(checkStaticTensors(found)))
-    return failure();
-  return found;
-}
-
 namespace {
 struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
   using VerifyPhaseBase::VerifyPhaseBase;
@@ -102,14 +57,17 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
   LogicalResult check(Operation *op) {
     if (isa<func::FuncOp, func::ReturnOp>(op))
       return checkTypes(op);
+    if (phase == "graph" && isa<tp::NextOp>(op))
+      return op->emitOpError("ends a phase; a graph is forward only, and "
+                             "tp-differentiate makes the other phases");
     if (!isa<tp::TPDialect>(op->getDialect()))
       return op->emitOpError("is not a tp op; between import and the kernels "
                              "only tp ops touch tensors");
     if (phase != "sharded" && op->hasAttr(tp::getWaysAttrName()))
       return op->emitOpError("still has its ways; run tp-insert-conjugates");
-    if (phase == "local" &&
-        !isa<tp::RowLowerableOpInterface, tp::PlanLowerableOpInterface,
-             tp::ParamOp, tp::UpdateOp, tp::OutputOp>(op))
+    if (phase == "local" && !isa<tp::NextOp, tp::RowLowerableOpInterface,
+                                 tp::PlanLowerableOpInterface, tp::ParamOp,
+                                 tp::UpdateOp, tp::OutputOp>(op))
       return op->emitOpError("has no lowering to local code");
     return checkTypes(op);
   }

@@ -530,6 +530,14 @@ def TP_MeanOp : TP_RuleOp<"mean", ", -> ", [Differentiable, Rows,
   let linear = "0";
 }
 
+def TP_SeedOp : TP_RuleOp<"seed", "-> ", [Rows]> {
+  let summary = "gradient of the loss in itself: 1";
+  let description = [{
+    What the backward begins with; `tp-differentiate` makes it, once.
+  }];
+  let results = (outs TP_Scalar:$y);
+}
+
 def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
   let summary = "a constant scalar";
   let arguments = (ins F64Attr:$value);

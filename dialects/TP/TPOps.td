@@ -160,6 +160,38 @@ def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
 }
 
 //===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+def TP_NextOp : TP_Op<"next", [Terminator]> {
+  let summary = "end a phase of the step and go on to the next one";
+  let description = [{
+    A step's blocks are its phases: forward, backward, update, in this order.
+    `tp-differentiate` makes them; a function of one block is forward only. No
+    branch, so that nothing merges the blocks: what is computed in which phase
+    decides what is saved for the backward and what fuses.
+
+    ```mlir
+    func.func @train() {
+      %0 = tp.constant {value = 2.0 : f64} : () -> tensor<f32>
+      tp.next ^backward
+    ^backward:
+      %1 = tp.seed : () -> tensor<f32>
+      tp.next ^update
+    ^update:
+      return
+    }
+    ```
+
+    **Constraints**
+    - C1: the successor is the block that follows, and it takes no arguments.
+  }];
+  let successors = (successor AnySuccessor:$next);
+  let assemblyFormat = "$next attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Changes of layout
 //===----------------------------------------------------------------------===//
 

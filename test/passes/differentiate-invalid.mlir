@@ -40,3 +40,12 @@ func.func @no_gradient() -> (tensor<f32> {tp.role = "loss"}) {
   %s = tp.sum_squares %w : (tensor<6xf32>) -> tensor<f32>
   return %s : tensor<f32>
 }
+
+// -----
+
+// expected-error@+1 {{has phases after the forward already; this pass comes before tp-differentiate}}
+func.func @twice() {
+  tp.next ^backward
+^backward:
+  return
+}

@@ -25,6 +25,10 @@ tp.parameter @down : tensor<10x24xf32, #last> {id = 2 : i64, init = #tp.init<zer
 // CHECK: %[[A:.*]] = tp.relu %[[U]]
 // CHECK: %[[P:.*]] = tp.matmul %[[A]], %[[DOWN]]
 // CHECK: tp.g %[[P]] over ["tp"] {reason = "tp.row_max wants R"}
+// CHECK: tp.output "loss", %{{.*}} : tensor<f32, #r0>
+// CHECK-NEXT: tp.next ^[[BACKWARD:.*]]
+// CHECK-NEXT: ^[[BACKWARD]]:
+// CHECK-NEXT: tp.seed
 // CHECK: %[[DY:.*]] = tp.add %{{.*}}, %{{.*}} : (tensor<6x10xf32, #r2>
 // CHECK: %[[DP:.*]] = tp.f %[[DY]] over ["tp"] {reason = "gradient of: tp.row_max wants R"} : tensor<6x10xf32, #r2> -> tensor<6x10xf32, #c2_tp>
 // CHECK-DAG: %[[DA:.*]] = tp.matmul_dgrad %[[DP]], %[[DOWN]] : {{.*}} -> tensor<6x24xf32, #s2_tp_d1_24>
@@ -33,11 +37,12 @@ tp.parameter @down : tensor<10x24xf32, #last> {id = 2 : i64, init = #tp.init<zer
 // CHECK-DAG: %[[DC:.*]] = tp.matmul_dgrad %[[DU]], %[[UP]] : {{.*}} -> tensor<6x16xf32, #p2_tp>
 // CHECK-DAG: %[[DUP:.*]] = tp.matmul_wgrad %[[DU]], %[[C]] : {{.*}} -> tensor<24x16xf32, #s2_tp_d0_24>
 // CHECK: %[[DX:.*]] = tp.g %[[DC]] over ["tp"] {reason = "gradient of: tp.matmul wants C"} : tensor<6x16xf32, #p2_tp> -> tensor<6x16xf32, #r2>
-// CHECK: tp.output "loss", %{{.*}} : tensor<f32, #r0>
 // CHECK-DAG: tp.output "gradient" gradient @x, %[[DX]]
 // CHECK-DAG: tp.output "gradient" gradient @up, %[[DUP]]
 // CHECK-DAG: tp.output "gradient" gradient @down, %[[DDOWN]]
-// CHECK: return{{$}}
+// CHECK: tp.next ^[[UPDATE:.*]]
+// CHECK-NEXT: ^[[UPDATE]]:
+// CHECK-NEXT: return{{$}}
 func.func @mlp(%l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
   %x = tp.param @x : tensor<6x16xf32, #r2>
   %up = tp.param @up : tensor<24x16xf32, #out>

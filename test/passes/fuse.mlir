@@ -94,3 +94,23 @@ func.func @mask(%x: tensor<6x17xf32>) {
   tp.output "y", %y : tensor<6xf32>
   return
 }
+
+// -----
+
+// What the backward computes from a value of the forward makes a kernel of its
+// own, although it would fit into the forward's.
+// CHECK-LABEL: func.func @phases(
+// CHECK: tp.relu %{{.*}} {kernel = 0 : i64}
+// CHECK-NEXT: tp.output
+// CHECK-NEXT: tp.next ^[[BACKWARD:.*]]
+// CHECK-NEXT: ^[[BACKWARD]]:
+// CHECK-NEXT: tp.gelu %{{.*}} {kernel = 1 : i64}
+func.func @phases(%x: tensor<6x16xf32>) {
+  %y = tp.relu %x : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "y", %y : tensor<6x16xf32>
+  tp.next ^backward
+^backward:
+  %z = tp.gelu %y : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "z", %z : tensor<6x16xf32>
+  return
+}

@@ -43,5 +43,5 @@ module {
 
 // -----
 
-// expected-error@+1 {{the step must be one block of ops}}
+// expected-error@+1 {{has no body; a step is a function with one}}
 func.func private @external(tensor<6xf32>)

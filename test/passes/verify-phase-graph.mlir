@@ -47,3 +47,12 @@ func.func @ways(%x: tensor<6xf32>) {
   %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+func.func @phases() {
+  // expected-error@+1 {{'tp.next' op ends a phase; a graph is forward only, and tp-differentiate makes the other phases}}
+  tp.next ^backward
+^backward:
+  return
+}

@@ -28,3 +28,25 @@ func.func @no_layout(%x: tensor<6xf32>) {
   %y = tp.relu %x : (tensor<6xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+// expected-error@+1 {{has 4 blocks; the phases forward, backward and update are 3}}
+func.func @four_phases() {
+  tp.next ^second
+^second:
+  tp.next ^third
+^third:
+  tp.next ^fourth
+^fourth:
+  return
+}
+
+// -----
+
+// expected-error@+1 {{has a block that ends in neither tp.next (a phase that another one follows) nor return (the last one)}}
+func.func @returns_early() {
+  return
+^second:
+  return
+}

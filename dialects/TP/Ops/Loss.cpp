@@ -166,6 +166,10 @@ void MeanOp::lowerToRows(RowLowering &rows) {
   rows.setScalar(getY(), rows.scalar(getSum()) / rows.scalar(getCount()));
 }
 
+void SeedOp::lowerToRows(RowLowering &rows) {
+  rows.setScalar(getY(), rows.builder().constF32(1));
+}
+
 void ConstantOp::lowerToRows(RowLowering &rows) {
   rows.setScalar(getY(),
                  rows.builder().constF32(float(getValue().convertToDouble())));

@@ -5,6 +5,7 @@
 #ifndef COLROW_PASSES_PASSES_H
 #define COLROW_PASSES_PASSES_H
 
+#include "colrow/TP/Step.h"
 #include "colrow/TP/TP.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
@@ -32,8 +33,13 @@ struct PipelineOptions {
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 
-/// The step function of a module, or an error if there is not exactly one.
+/// The step function of a module, or an error if there is not exactly one. Its
+/// blocks are the phases that it has so far.
 llvm::FailureOr<mlir::func::FuncOp> getStepFunction(mlir::ModuleOp module);
+
+/// The same before tp-differentiate, while it is forward only: an error if it
+/// has other phases.
+llvm::FailureOr<mlir::func::FuncOp> getForwardFunction(mlir::ModuleOp module);
 
 } // namespace colrow::passes
 

@@ -1,4 +1,5 @@
 // RUN: tp-opt %s | tp-opt | FileCheck %s
+// RUN: tp-opt %s --canonicalize --cse | FileCheck %s --check-prefix=CANONICAL
 //
 // Each graph op on whole tensors, as the importer writes it.
 
@@ -142,5 +143,28 @@ func.func @optimizer(%p: tensor<8x4xf32>) {
   %norm, %scale = tp.clip %s {max_norm = 1.000000e+00 : f64} : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
   // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = tp.adamw %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {beta1 = 9.000000e-01 : f64, beta2 = 7.500000e-01 : f64, decay = 1.000000e-01 : f64, eps = 1.000000e-08 : f64} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
   %np, %nm, %nv = tp.adamw %p, %p, %p, %p, %scale {beta1 = 9.000000e-01 : f64, beta2 = 7.500000e-01 : f64, decay = 1.000000e-01 : f64, eps = 1.000000e-08 : f64} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
+  return
+}
+
+// Canonicalization keeps phases apart (a cf.br would be merged away).
+// CHECK-LABEL: func.func @phases
+// CANONICAL-LABEL: func.func @phases
+// CANONICAL: tp.next ^[[BACKWARD:.*]]
+// CANONICAL-NEXT: ^[[BACKWARD]]:
+// CANONICAL: tp.next ^[[UPDATE:.*]]
+// CANONICAL-NEXT: ^[[UPDATE]]:
+// CANONICAL-NEXT: return
+func.func @phases() {
+  // CHECK: tp.next ^[[BACKWARD:.*]]
+  tp.next ^backward
+// CHECK-NEXT: ^[[BACKWARD]]:
+^backward:
+  // CHECK-NEXT: %{{.*}} = tp.seed : () -> tensor<f32>
+  %0 = tp.seed : () -> tensor<f32>
+  tp.output "seed", %0 : tensor<f32>
+  // CHECK: tp.next ^[[UPDATE:.*]]
+  tp.next ^update
+// CHECK-NEXT: ^[[UPDATE]]:
+^update:
   return
 }

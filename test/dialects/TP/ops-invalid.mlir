@@ -163,3 +163,14 @@ func.func @integers_are_no_floats(%x: tensor<6xi32>) {
   %y = tp.relu %x : (tensor<6xi32>) -> tensor<6xi32>
   return
 }
+
+// -----
+
+func.func @next_c1() {
+  // expected-error@+1 {{'tp.next' op C1: goes on to another block than the one that follows (which takes no arguments); phases run in their order}}
+  tp.next ^third
+^second:
+  return
+^third:
+  return
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The function that passes work on, checked.
+
+#include "colrow/Passes/Passes.h"
+
+using namespace mlir;
+using namespace colrow;
+
+/// Every pass relies on it: values are tensors of static shape whose elements
+/// can be counted.
+static LogicalResult checkStaticTensors(func::FuncOp step) {
+  constexpr int64_t most = int64_t(1) << 46;
+  auto check = [&](Location loc, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool fits = tensor && tensor.hasStaticShape();
+    int64_t elements = 1;
+    for (int64_t size : fits ? tensor.getShape() : ArrayRef<int64_t>())
+      if (size < 1 || (elements = llvm::SaturatingMultiply<uint64_t>(
+                           elements, size)) > most)
+        fits = false;
+    if (fits)
+      return success();
+    return emitError(loc) << "a value has type " << type
+                          << "; wanted a tensor of static shape, not empty "
+                             "and of at most 2^46 elements";
+  };
+  for (BlockArgument argument : step.getArguments())
+    if (failed(check(step.getLoc(), argument.getType())))
+      return failure();
+  for (Operation &op : step.getBody().getOps())
+    for (Type type : op.getResultTypes())
+      if (failed(check(op.getLoc(), type)))
+        return failure();
+  return success();
+}
+
+FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (found)
+      return function.emitError("a module holds one step function, and '")
+             << found.getSymName() << "' is another one";
+    found = function;
+  }
+  if (!found)
+    return module.emitError("the module has no function: no step");
+  if (failed(tp::verifyPhases(found)) || failed(checkStaticTensors(found)))
+    return failure();
+  return found;
+}
+
+FailureOr<func::FuncOp> passes::getForwardFunction(ModuleOp module) {
+  auto step = getStepFunction(module);
+  if (succeeded(step) && !llvm::hasSingleElement(step->getBody()))
+    return step->emitError("has phases after the forward already; this pass "
+                           "comes before tp-differentiate");
+  return step;
+}
