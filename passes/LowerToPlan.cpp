@@ -5,6 +5,7 @@
 #include "BufferPlan.h"
 #include "PlanWriter.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/TP/Inputs.h"
 #include "colrow/TP/PlanLowering.h"
 #include "colrow/TP/RowLowering.h"
 #include "colrow/runtime/PlanFile.h"
@@ -189,17 +190,15 @@ private:
 
   LogicalResult placeArguments() {
     for (BlockArgument argument : step.getArguments()) {
-      auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                    tp::getRoleAttrName());
+      tp::InputAttr input = tp::getInput(step, argument.getArgNumber());
       auto type = cast<RankedTensorType>(argument.getType());
-      bool isIds = role && role.getValue() == "ids";
-      if (!role || type.getRank() != 2 ||
-          !type.getElementType().isInteger(32) ||
-          (!isIds && role.getValue() != "labels"))
+      bool isIds = input.getRole() == tp::InputRole::Ids;
+      if (input.getRole() == tp::InputRole::Data ||
+          !type.getElementType().isInteger(32))
         return step.emitError("lower-to-plan: argument ")
                << argument.getArgNumber()
-               << " must be i32 with the role \"ids\" ([batch, seq]) or "
-                  "\"labels\" ([batch, seq + 1]) in {tp.role = ...}";
+               << " must be i32 with the role ids ([batch, seq]) or labels "
+                  "([batch, seq + 1]) in {tp.input = #tp.input<...>}";
       int64_t seq = type.getDimSize(1) - !isIds;
       if (program.batch &&
           (program.batch != type.getDimSize(0) || program.seq != seq))
@@ -214,10 +213,9 @@ private:
       return step.emitError("lower-to-plan: the step has no argument with the "
                             "role \"ids\"");
     for (BlockArgument argument : step.getArguments()) {
-      auto role = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                    tp::getRoleAttrName());
+      tp::InputAttr input = tp::getInput(step, argument.getArgNumber());
       uint64_t offset =
-          role.getValue() == "ids"
+          input.getRole() == tp::InputRole::Ids
               ? runtime::inputIdsOffset()
               : runtime::inputLabelsOffset(program.batch, program.seq);
       buffers.fix(argument, uint8_t(plan::Region::input), offset);
@@ -244,18 +242,12 @@ private:
     });
   }
 
-  /// Ids are checked against the smallest table that they index.
+  /// Ids are checked against what they index.
   void findVocabulary() {
-    SymbolTable symbols(module);
     program.vocabulary = std::numeric_limits<int32_t>::max();
-    step.walk([&](tp::EmbeddingOp op) {
-      auto param = op.getTable().getDefiningOp<tp::ParamOp>();
-      if (!param)
-        return;
-      auto parameter = symbols.lookup<tp::ParameterOp>(param.getSymbol());
-      program.vocabulary =
-          std::min(program.vocabulary, parameter.getWholeType().getDimSize(0));
-    });
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (auto high = tp::getInput(step, i).getHigh())
+        program.vocabulary = std::min(program.vocabulary, *high);
   }
 
   PersistentSymbol &symbolOf(StringRef name) {

@@ -7,6 +7,35 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CompleteInputs : Pass<"tp-complete-inputs", "mlir::ModuleOp"> {
+  let summary = "say of every argument what fills it";
+  let description = [{
+    What a `tp.input` leaves open is decided here, on whole shapes, and stays:
+    the dimension of the batch, what padding rows hold, and the range of
+    integers: the smallest table that they index. Each input has a range of its
+    own, so tables of different size do not mix. An argument without `tp.input`
+    becomes data of its own name.
+
+    Input:
+    ```mlir
+    func.func @main(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %table: tensor<64x4xf32>) -> tensor<2x8x4xf32> {
+      %y = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<64x4xf32>) -> tensor<2x8x4xf32>
+      return %y : tensor<2x8x4xf32>
+    }
+    ```
+    Output:
+    ```mlir
+    func.func @main(
+        %ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids", batch = 0, low = 0, high = 64, padding = 0>},
+        %table: tensor<64x4xf32> {tp.input = #tp.input<data "arg1", padding = 0>}) -> tensor<2x8x4xf32> {
+      %y = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<64x4xf32>) -> tensor<2x8x4xf32>
+      return %y : tensor<2x8x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
 def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
   let summary = "choose every tensor's layout on the mesh";
   let description = [{

@@ -18,6 +18,8 @@ static void verifyPhase(OpPassManager &manager, StringRef phase) {
 static void buildStep(OpPassManager &manager, const PipelineOptions &options) {
   // What the tools hand over is checked before anything is decided.
   verifyPhase(manager, "graph");
+  // On whole shapes one sees what the inputs' integers index.
+  manager.addPass(createCompleteInputs());
   // Every later pass obeys the layouts chosen here.
   ShardOptions shard;
   shard.mesh = options.mesh;

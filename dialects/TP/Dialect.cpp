@@ -11,6 +11,7 @@ using namespace colrow;
 using namespace colrow::tp;
 
 #include "colrow/TP/TPDialect.cpp.inc"
+#include "colrow/TP/TPEnums.cpp.inc"
 #include "colrow/TP/TPInterfaces.cpp.inc"
 
 #define GET_OP_CLASSES

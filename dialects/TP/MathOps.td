@@ -15,6 +15,8 @@ def Rows : DeclareOpInterfaceMethods<RowLowerableOpInterface>;
 def RowsOwnSpace : DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>;
 // Costed with what saved operands the op's gradient reads.
 def CostedSaved : DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>;
+// Integer operands name rows or columns of another one.
+def Indexing : DeclareOpInterfaceMethods<IndexingOpInterface>;
 
 //===----------------------------------------------------------------------===//
 // Contractions
@@ -78,7 +80,7 @@ def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "* k, * h -> k h",
 //===----------------------------------------------------------------------===//
 
 def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
-    [Differentiable, RowsOwnSpace, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    [Differentiable, Indexing, RowsOwnSpace, CostedSaved],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "rows of a table by id";
   let description = [{
@@ -136,7 +138,7 @@ def TP_PadRowsOp : TP_RuleOp<"pad_rows", "s h -> n h", [RowsOwnSpace]> {
   let linear = "0";
 }
 
-def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "b t -> b s", [RowsOwnSpace]> {
+def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "b t -> b s", [Indexing, RowsOwnSpace]> {
   let summary = "labels of positions 1..s of s+1: what position i predicts";
   let arguments = (ins TP_IntTensor:$labels);
   let results = (outs TP_IntTensor:$shifted);
@@ -413,7 +415,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 //===----------------------------------------------------------------------===//
 
 def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
-    [DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
+    [Indexing, DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
          "getSavedOperands"]>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
@@ -472,8 +474,8 @@ def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "* v, *, * -> * v", [Rows],
   }];
 }
 
-def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *", [Differentiable, RowsOwnSpace,
-    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *",
+    [Differentiable, Indexing, RowsOwnSpace, CostedSaved],
     ["getIndexedValue", "getNeutralPadding"]> {
   let summary = "x[*, label], zero where the label is not in 0..v";
   let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,

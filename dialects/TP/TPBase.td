@@ -6,6 +6,7 @@
 #define COLROW_TP_BASE_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/TensorEncoding.td"
 
@@ -20,6 +21,7 @@ def TP_Dialect : Dialect {
     with a layout in [step], plain and local in [local].
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasRegionArgAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
   }];
@@ -136,6 +138,69 @@ def TP_SourceAttr : TP_Attr<"Source", "source"> {
   let genVerifyDecl = 1;
 }
 
+def TP_InputRole : I32EnumAttr<"InputRole", "what fills an input", [
+    I32EnumAttrCase<"Ids", 0, "ids">, I32EnumAttrCase<"Labels", 1, "labels">,
+    I32EnumAttrCase<"Data", 2, "data">]> {
+  let cppNamespace = "::colrow::tp";
+  let genSpecializedAttr = 0;
+}
+
+def TP_InputAttr : TP_Attr<"Input", "input"> {
+  let summary = "where an argument of the step comes from";
+  let description = [{
+    The argument attribute `tp.input`. `ids` (shape [batch, seq]) and `labels`
+    ([batch, seq + 1]) are filled from token files, and all, `data` too, from
+    files of batches by `name`. `batch` is the dimension that counts samples:
+    of tokens the first; data without one gets the whole tensor in every step.
+    Integers lie in `low` to `high - 1`, or are `padding`, which is what rows
+    hold that no sample fills and what counts for nothing: ids 0, labels -100,
+    which the loss ignores, 1 in an attention mask. `tp-complete-inputs` makes
+    all of it explicit, and takes a missing range from what the values index.
+    `tp.role = "ids"` and `tp.role = "labels"` are short for
+    `#tp.input<ids "input_ids">` and `#tp.input<labels "labels">`.
+
+    ```mlir
+    func.func @main(
+        %ids: tensor<4x16xi32> {tp.input = #tp.input<ids "input_ids">},
+        %kinds: tensor<4x16xi32> {tp.input = #tp.input<data "token_type_ids", batch = 0, low = 0, high = 2>}) {
+      return
+    }
+    ```
+
+    **Constraints**
+    - C1: the name is not empty.
+    - C2: `low` and `high` stand together, and low < high.
+    - C3 (of the argument): `batch` is one of its dimensions; ids and labels
+      have rank 2 and integer elements, which hold range and padding.
+    - C4 (of the function): names differ, and one argument at most has the role
+      ids, one labels.
+  }];
+  let parameters = (ins EnumParameter<TP_InputRole>:$role,
+                        StringRefParameter<"name">:$name,
+                        OptionalParameter<"std::optional<int64_t>">:$batch,
+                        OptionalParameter<"std::optional<int64_t>">:$low,
+                        OptionalParameter<"std::optional<int64_t>">:$high,
+                        OptionalParameter<"std::optional<int64_t>">:$padding);
+  let assemblyFormat = [{
+    `<` $role $name (`,` struct($batch, $low, $high, $padding)^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The dimension that counts samples: of tokens the first, of data none
+    /// unless `batch` says it.
+    std::optional<int64_t> getBatchDimension() const {
+      bool tokens = getRole() != ::colrow::tp::InputRole::Data;
+      return getBatch() || !tokens ? getBatch() : 0;
+    }
+    /// What rows without a sample hold: labels that the loss ignores by
+    /// default, zero otherwise.
+    int64_t getPaddingValue() const {
+      bool labels = getRole() == ::colrow::tp::InputRole::Labels;
+      return getPadding().value_or(labels ? -100 : 0);
+    }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Interfaces
 //===----------------------------------------------------------------------===//
@@ -221,6 +286,20 @@ def CostedOpInterface : OpInterface<"CostedOpInterface"> {
     InterfaceMethod<"The results that the backward ops read.",
       "::llvm::SmallVector<unsigned>", "getSavedResults",
       (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>
+  ];
+}
+
+def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    Integers that name rows of a table or columns: they must be less than what
+    they index, or the op gives nothing for them.
+  }];
+  let methods = [
+    InterfaceMethod<"What the integers of operand `operand` index, on whole "
+                    "shapes: they mean something from 0 to this, exclusively. "
+                    "nullopt if they index nothing.",
+      "std::optional<int64_t>", "getIndexedSize", (ins "unsigned":$operand)>
   ];
 }
 

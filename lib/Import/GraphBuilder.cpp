@@ -9,6 +9,9 @@ using namespace mlir;
 
 namespace colrow::import {
 
+/// Labels that count for nothing, as transformers has them.
+static constexpr int64_t ignoredLabel = -100;
+
 GraphBuilder::GraphBuilder(MLIRContext &context, const GraphShape &shape,
                            std::string droppedPrefix)
     : context(&context), body(&context), symbols(&context),
@@ -25,9 +28,6 @@ void GraphBuilder::createModule(const GraphShape &shape) {
   };
   set("tp.model_type", body.getStringAttr(shape.modelType));
   set("tp.config", body.getStringAttr(shape.config));
-  set("tp.batch", body.getI64IntegerAttr(shape.batch));
-  set("tp.seq", body.getI64IntegerAttr(shape.seq));
-  set("tp.vocab", body.getI64IntegerAttr(shape.vocab));
 }
 
 void GraphBuilder::createMain(const GraphShape &shape) {
@@ -39,9 +39,15 @@ void GraphBuilder::createMain(const GraphShape &shape) {
   symbols.setInsertionPointToEnd(module->getBody());
   main = func::FuncOp::create(symbols, here, "main",
                               body.getFunctionType(arguments, results));
+  auto input = [&](unsigned index, tp::InputRole role, StringRef name,
+                   int64_t padding) {
+    main.setArgAttr(
+        index, tp::getInputAttrName(),
+        tp::InputAttr::get(context, role, name, 0, 0, shape.vocab, padding));
+  };
+  input(0, tp::InputRole::Ids, "input_ids", 0);
+  input(1, tp::InputRole::Labels, "labels", ignoredLabel);
   StringRef role = tp::getRoleAttrName();
-  main.setArgAttr(0, role, body.getStringAttr("ids"));
-  main.setArgAttr(1, role, body.getStringAttr("labels"));
   main.setResultAttr(0, role, body.getStringAttr("loss"));
   main.setResultAttr(1, role, body.getStringAttr("logits"));
   body.setInsertionPointToEnd(main.addEntryBlock());
@@ -205,8 +211,9 @@ OwningOpRef<ModuleOp> GraphBuilder::finish(Value logits) {
   Type shifted = RankedTensorType::get(shapeOf(ids()), body.getI32Type());
   Type scalar = tensorOf({});
   Value next = tp::ShiftLabelsOp::create(body, here, shifted, labels);
-  auto loss = tp::CrossEntropyOp::create(body, here, scalar, scalar, logits,
-                                         next, body.getI64IntegerAttr(-100));
+  auto loss =
+      tp::CrossEntropyOp::create(body, here, scalar, scalar, logits, next,
+                                 body.getI64IntegerAttr(ignoredLabel));
   Value mean =
       tp::MeanOp::create(body, here, scalar, loss.getSum(), loss.getCount());
   func::ReturnOp::create(body, here, ValueRange{mean, logits});

@@ -23,7 +23,7 @@ tp.parameter @w : tensor<8x4xf32, #rows8> {id = 1 : i64, init = #tp.init<zeros>,
 // CHECK: %[[SHARE:.*]] = tp.matmul_dgrad %[[MINE]]
 // CHECK: tp.scatter %[[SHARE]]
 // CHECK-NOT: tp.g %
-func.func @main(%labels: tensor<6xi32, #r1> {tp.role = "labels"}) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+func.func @main(%labels: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
   %e = tp.param @e : tensor<6x4xf32, #rows6>
   %w = tp.param @w : tensor<8x4xf32, #rows8>
   %whole = tp.gather %e over ["tp"] : tensor<6x4xf32, #rows6> -> tensor<6x4xf32, #c2>

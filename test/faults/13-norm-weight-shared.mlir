@@ -3,12 +3,12 @@
 // Fault 13: one norm weight of 16 normalises the rows, which every rank does
 // whole, and each head of 16, of which a rank has its own: the gradient of the
 // second use alone is summed over the ranks.
-module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @gamma : tensor<16xf32> {id = 1 : i64, init = #tp.init<normal 1.0, 0.5>}
   tp.parameter @up : tensor<64x16xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @down : tensor<16x64xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
-  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})
+  func.func @main(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x9xi32> {tp.input = #tp.input<labels "labels">})
       -> (tensor<f32> {tp.role = "loss"}) {
     %table = tp.param @wte : tensor<32x16xf32>
     %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>

@@ -25,7 +25,7 @@ tp.parameter @down : tensor<4x4xf32, #columns> {id = 3 : i64, init = #tp.init<ze
 // CHECK: %{{.*}}, %[[WHOLE:.*]] = tp.rms_norm_grad
 // CHECK-NEXT: %[[BOTH:.*]] = tp.add %[[SUM]], %[[WHOLE]]
 // CHECK: tp.output {{.*}} gradient @gamma, %[[BOTH]]
-func.func @main(%labels: tensor<6xi32, #r1> {tp.role = "labels"}) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+func.func @main(%labels: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
   %x = tp.param @x : tensor<6x4xf32, #r2>
   %gamma = tp.param @gamma : tensor<4xf32, #r1>
   %up = tp.param @up : tensor<4x4xf32, #rows>

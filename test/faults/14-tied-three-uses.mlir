@@ -4,11 +4,11 @@
 // Faults 14 and 24: a table used as embedding, as gate of the labels' own rows
 // and as head: each use's gradient is whole before they are added, and the table
 // counts once in the norm.
-module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @w1 : tensor<64x32xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.2>}
   tp.parameter @w2 : tensor<16x64xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.2>}
-  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})
+  func.func @main(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x9xi32> {tp.input = #tp.input<labels "labels">})
       -> (tensor<f32> {tp.role = "loss"}) {
     %table = tp.param @wte : tensor<32x16xf32>
     %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>

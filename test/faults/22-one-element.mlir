@@ -2,12 +2,12 @@
 //
 // Fault 22: a parameter of one element counts once in the norm: its sum of squares
 // is finished before it is added to the others.
-module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @w1 : tensor<1x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @s : tensor<1xf32> {id = 2 : i64, init = #tp.init<normal 2.0, 1.0>}
   tp.parameter @w2 : tensor<16x1xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
-  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})
+  func.func @main(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x9xi32> {tp.input = #tp.input<labels "labels">})
       -> (tensor<f32> {tp.role = "loss"}) {
     %table = tp.param @wte : tensor<32x16xf32>
     %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>

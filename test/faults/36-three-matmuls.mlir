@@ -2,12 +2,12 @@
 //
 // Fault 36, three matmuls: gate and up are cut at the same units, 60 of them, 15
 // a rank at tp=4.
-module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @gate : tensor<60x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @up : tensor<60x16xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @down : tensor<16x60xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
-  func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})
+  func.func @main(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x9xi32> {tp.input = #tp.input<labels "labels">})
       -> (tensor<f32> {tp.role = "loss"}) {
     %table = tp.param @wte : tensor<32x16xf32>
     %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>

@@ -7,12 +7,12 @@ import colrow
 import equal
 import numpy as np
 
-GRAPH = """module attributes {{tp.model_type = "graph", tp.vocab = {v} : i64}} {{
+GRAPH = """module attributes {{tp.model_type = "graph"}} {{
   tp.parameter @wte : tensor<{v}x16xf32> {{id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}}
   tp.parameter @w1 : tensor<{f}x16xf32> {{id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}}
   tp.parameter @b1 : tensor<{f}xf32> {{id = 2 : i64, init = #tp.init<normal 1.0, 0.5>}}
   tp.parameter @w2 : tensor<16x{f}xf32> {{id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}}
-  func.func @main(%ids: tensor<2x8xi32> {{tp.role = "ids"}}, %labels: tensor<2x9xi32> {{tp.role = "labels"}})
+  func.func @main(%ids: tensor<2x8xi32> {{tp.input = #tp.input<ids "input_ids">}}, %labels: tensor<2x9xi32> {{tp.input = #tp.input<labels "labels">}})
       -> (tensor<f32> {{tp.role = "loss"}}) {{
     %table = tp.param @wte : tensor<{v}x16xf32>
     %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<{v}x16xf32>) -> tensor<2x8x16xf32>

@@ -18,7 +18,7 @@
 // MESH: error: tp-count: the module has no tp.mesh; run tp-shard to tp-partition first
 tp.parameter @first : tensor<24x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @second : tensor<10x24xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
-func.func @main(%x: tensor<6x16xf32>, %labels: tensor<6xi32> {tp.role = "labels"}) -> (tensor<f32> {tp.role = "loss"}) {
+func.func @main(%x: tensor<6x16xf32>, %labels: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"}) {
   %a = tp.param @first : tensor<24x16xf32>
   %b = tp.param @second : tensor<10x24xf32>
   %u = tp.matmul %x, %a : (tensor<6x16xf32>, tensor<24x16xf32>) -> tensor<6x24xf32>

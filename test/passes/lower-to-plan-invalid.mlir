@@ -4,18 +4,8 @@
 
 #mesh = #tp.mesh<"tp"=2>
 module attributes {tp.mesh = #mesh} {
-  // expected-error@+1 {{lower-to-plan: argument 1 must be i32 with the role "ids" ([batch, seq]) or "labels" ([batch, seq + 1]) in {tp.role = ...}}}
-  func.func @no_role(%ids: tensor<2x8xi32> {tp.role = "ids"}, %mask: tensor<2x8xf32>) {
-    return
-  }
-}
-
-// -----
-
-#mesh = #tp.mesh<"tp"=2>
-module attributes {tp.mesh = #mesh} {
-  // expected-error@+1 {{lower-to-plan: argument 0 must be i32 with the role "ids" ([batch, seq]) or "labels" ([batch, seq + 1]) in {tp.role = ...}}}
-  func.func @rank(%ids: tensor<16xi32> {tp.role = "ids"}) {
+  // expected-error@+1 {{lower-to-plan: argument 1 must be i32 with the role ids ([batch, seq]) or labels ([batch, seq + 1]) in {tp.input = #tp.input<...>}}}
+  func.func @no_role(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "input_ids">}, %mask: tensor<2x8xf32>) {
     return
   }
 }
@@ -25,7 +15,7 @@ module attributes {tp.mesh = #mesh} {
 #mesh = #tp.mesh<"tp"=2>
 module attributes {tp.mesh = #mesh} {
   tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
-  func.func @not_fused(%ids: tensor<2x3xi32> {tp.role = "ids"}) {
+  func.func @not_fused(%ids: tensor<2x3xi32> {tp.input = #tp.input<ids "input_ids">}) {
     %w = tp.param @w : tensor<8x4xf32>
     // expected-error@+1 {{'tp.relu' op has no instructions; run tp-fuse before lower-to-plan}}
     %y = tp.relu %w : (tensor<8x4xf32>) -> tensor<8x4xf32>

@@ -26,6 +26,17 @@ SmallVector<unsigned> CrossEntropyOp::getSavedOperands(ArrayRef<bool>) {
   return {0, 1};
 }
 
+/// Columns of `logits` if `operand` is the labels, which stand behind them.
+static std::optional<int64_t> columnsIndexed(Value logits, unsigned operand) {
+  if (operand != 1)
+    return std::nullopt;
+  return cast<RankedTensorType>(logits.getType()).getShape().back();
+}
+
+std::optional<int64_t> CrossEntropyOp::getIndexedSize(unsigned operand) {
+  return columnsIndexed(getLogits(), operand);
+}
+
 void RowMaxOp::lowerToRows(RowLowering &rows) {
   rows.setRow(getY(), rows.builder().rowMax(rows.full(getX())));
 }
@@ -69,6 +80,10 @@ SmallVector<Value> PickOp::buildGradients(OpBuilder &b, ValueRange gradients,
 }
 
 SmallVector<unsigned> PickOp::getSavedOperands(ArrayRef<bool>) { return {1}; }
+
+std::optional<int64_t> PickOp::getIndexedSize(unsigned operand) {
+  return columnsIndexed(getX(), operand);
+}
 
 /// i64: the column of this rank's block that a row's label names; outside the
 /// block where another rank has it.

@@ -2,6 +2,7 @@
 //
 // Tables: embeddings by id, learned positions, shifted labels.
 
+#include "colrow/TP/Inputs.h"
 #include "colrow/TP/RowLowering.h"
 #include "colrow/TP/TP.h"
 
@@ -30,6 +31,10 @@ SmallVector<Value> EmbeddingOp::buildGradients(OpBuilder &b,
 
 SmallVector<unsigned> EmbeddingOp::getSavedOperands(ArrayRef<bool> wanted) {
   return wanted[1] ? SmallVector<unsigned>{0} : SmallVector<unsigned>{};
+}
+
+std::optional<int64_t> EmbeddingOp::getIndexedSize(unsigned operand) {
+  return operand == 0 ? std::optional(shapeOf(getTable())[0]) : std::nullopt;
 }
 
 /// The row of a local table that holds `id`, and whether it is there at all.
@@ -113,6 +118,10 @@ void PadRowsOp::lowerToRows(RowLowering &rows) {
 //===----------------------------------------------------------------------===//
 // Labels
 //===----------------------------------------------------------------------===//
+
+std::optional<int64_t> ShiftLabelsOp::getIndexedSize(unsigned) {
+  return tp::getIndexedSize(getShifted());
+}
 
 SmallVector<int64_t> ShiftLabelsOp::getSpace() {
   return SmallVector<int64_t>(shapeOf(getShifted()));

@@ -25,6 +25,8 @@ class PlanLowering;
 
 #include "colrow/TP/TPDialect.h.inc"
 
+#include "colrow/TP/TPEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "colrow/TP/TPAttributes.h.inc"
 
@@ -47,8 +49,10 @@ llvm::SmallVector<int64_t> localShape(mlir::Type type);
 inline llvm::StringRef getWaysAttrName() { return "ways"; }
 /// Name of the module attribute that holds the mesh from tp-shard on.
 inline llvm::StringRef getMeshAttrName() { return "tp.mesh"; }
-/// Name of the argument and result attribute that says what a value is
-/// ("ids", "labels", "loss", "logits").
+/// Name of the argument attribute, a tp.input, that says what fills it.
+inline llvm::StringRef getInputAttrName() { return "tp.input"; }
+/// Name of the attribute that says what a result is ("loss", "logits"), and of
+/// the short form of tp.input ("ids", "labels").
 inline llvm::StringRef getRoleAttrName() { return "tp.role"; }
 
 /// All ways in which an op with `rule` can be used on an axis: replicated,

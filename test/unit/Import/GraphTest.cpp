@@ -130,9 +130,6 @@ TEST(Graph, ConfigIsKeptWhole) {
   std::string text = formatv("{0}\n", json::Value(llamaConfig())).str();
   folder.write("config.json", text);
   std::string graph = importFolder(folder).graph;
-  EXPECT_EQ(count(graph, "tp.batch = 2 : i64"), 1u);
-  EXPECT_EQ(count(graph, "tp.seq = 3 : i64"), 1u);
-  EXPECT_EQ(count(graph, "tp.vocab = 16 : i64"), 1u);
   std::string quoted;
   for (char c : text)
     quoted += c == '"' ? "\\22" : c == '\n' ? "\\0A" : std::string(1, c);
