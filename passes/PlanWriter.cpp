@@ -4,6 +4,7 @@
 
 #include "PlanWriter.h"
 #include "colrow/Kernel/Compile.h"
+#include "colrow/TP/Config.h"
 #include "colrow/runtime/PlanSchema.h"
 #include "llvm/Support/xxhash.h"
 
@@ -43,7 +44,7 @@ public:
     auto cpu = builder.CreateString(target.cpu);
     auto features = builder.CreateString(target.features);
     auto modelType = builder.CreateString(text("tp.model_type"));
-    auto config = builder.CreateString(text("tp.config"));
+    auto config = builder.CreateString(tp::getConfig(program.module).str());
 
     plan::PlanBuilder plan(builder);
     plan.add_compiler_version(version);

@@ -48,6 +48,9 @@ layout::Mesh MeshAttr::getMesh() const {
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<StringAttr> names,
                                ArrayRef<int64_t> sizes, ArrayRef<bool> batch) {
+  if (names.size() > layout::maxAxes)
+    return emitError() << "a mesh of " << names.size()
+                       << " axes; there may be at most " << layout::maxAxes;
   for (auto [i, name] : llvm::enumerate(names)) {
     // C1
     if (name.getValue().empty())

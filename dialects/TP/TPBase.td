@@ -40,7 +40,7 @@ def TP_MeshAttr : TP_Attr<"Mesh", "mesh"> {
 
     **Constraints**
     - C1: names are not empty and differ.
-    - C2: sizes are from 1 to 1024.
+    - C2: sizes are from 1 to 65536, and there are at most 4 axes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
                         ArrayRefParameter<"int64_t">:$sizes,
@@ -112,10 +112,15 @@ def TP_SourceAttr : TP_Attr<"Source", "source"> {
     sliced dimension that becomes dimension i), reshaped to the parameter.
     Several sources are joined along the parameter's first dimension.
 
+    What changes nothing is not printed: a tensor as it is has its shape only.
+
     ```mlir
     // Q of GPT-2's fused [in, 3*out] weight, stored [out, in]
-    #tp.source<"h.0.attn.c_attn.weight" : [64, 192] as [64, 192]
-               from [0, 0] step [1, 1] size [64, 64] perm [1, 0]>
+    tp.parameter @q : tensor<64x64xf32> {id = 0 : i64, init = #tp.init<zeros>,
+      source = [#tp.source<"h.0.attn.c_attn.weight" : [64, 192] size [64, 64] perm [1, 0]>]}
+    // an embedding
+    tp.parameter @wte : tensor<256x64xf32> {id = 1 : i64, init = #tp.init<zeros>,
+      source = [#tp.source<"wte.weight" : [256, 64]>]}
     ```
 
     **Constraints**
@@ -131,10 +136,7 @@ def TP_SourceAttr : TP_Attr<"Source", "source"> {
                         ArrayRefParameter<"int64_t">:$step,
                         ArrayRefParameter<"int64_t">:$size,
                         ArrayRefParameter<"int64_t">:$perm);
-  let assemblyFormat = [{
-    `<` $name `:` `[` $shape `]` `as` `[` $reshape `]` `from` `[` $start `]`
-    `step` `[` $step `]` `size` `[` $size `]` `perm` `[` $perm `]` `>`
-  }];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

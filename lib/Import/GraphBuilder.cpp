@@ -3,6 +3,7 @@
 // Module, parameters, and one function for each op that a model uses.
 
 #include "GraphBuilder.h"
+#include "colrow/TP/Config.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -27,7 +28,7 @@ void GraphBuilder::createModule(const GraphShape &shape) {
     (*module)->setAttr(name, value);
   };
   set("tp.model_type", body.getStringAttr(shape.modelType));
-  set("tp.config", body.getStringAttr(shape.config));
+  tp::setConfig(*module, shape.config);
 }
 
 void GraphBuilder::createMain(const GraphShape &shape) {
@@ -39,8 +40,11 @@ void GraphBuilder::createMain(const GraphShape &shape) {
   symbols.setInsertionPointToEnd(module->getBody());
   main = func::FuncOp::create(symbols, here, "main",
                               body.getFunctionType(arguments, results));
+  body.setInsertionPointToEnd(main.addEntryBlock());
   auto input = [&](unsigned index, tp::InputRole role, StringRef name,
                    int64_t padding) {
+    main.getArgument(index).setLoc(
+        NameLoc::get(StringAttr::get(context, name)));
     main.setArgAttr(
         index, tp::getInputAttrName(),
         tp::InputAttr::get(context, role, name, 0, 0, shape.vocab, padding));
@@ -50,7 +54,6 @@ void GraphBuilder::createMain(const GraphShape &shape) {
   StringRef role = tp::getRoleAttrName();
   main.setResultAttr(0, role, body.getStringAttr("loss"));
   main.setResultAttr(1, role, body.getStringAttr("logits"));
-  body.setInsertionPointToEnd(main.addEntryBlock());
   symbols.setInsertionPoint(main);
 }
 

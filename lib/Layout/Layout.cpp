@@ -49,10 +49,10 @@ static llvm::Expected<MeshAxis> parseAxis(StringRef text) {
                         "feature",
                         name, role));
   if (size.trim().getAsInteger(10, axis.size) || axis.size < 1 ||
-      axis.size > 1024)
+      axis.size > maxAxisSize)
     return fail(formatv("mesh axis '{0}': size '{1}' is not a number from 1 "
-                        "to 1024",
-                        name, size));
+                        "to {2}",
+                        name, size, maxAxisSize));
   return axis;
 }
 
@@ -69,9 +69,9 @@ llvm::Expected<Mesh> Mesh::parse(StringRef text) {
           formatv("mesh '{0}': axis '{1}' appears twice", text, axis->name));
     mesh.axes.push_back(*axis);
   }
-  if (mesh.axes.size() > 4)
-    return fail(
-        formatv("mesh '{0}': at most 4 axes, not {1}", text, mesh.axes.size()));
+  if (mesh.axes.size() > maxAxes)
+    return fail(formatv("mesh '{0}': at most {1} axes, not {2}", text, maxAxes,
+                        mesh.axes.size()));
   return mesh;
 }
 

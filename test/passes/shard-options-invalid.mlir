@@ -15,7 +15,7 @@
 // Options that cannot work, each with its message.
 
 // ROLE: error: tp-shard: mesh axis 'tp': role 'heads' is not one of batch, feature
-// SIZE: error: tp-shard: mesh axis 'tp': size '0' is not a number from 1 to 1024
+// SIZE: error: tp-shard: mesh axis 'tp': size '0' is not a number from 1 to 65536
 // BATCH: error: tp-shard: mesh 'dp=2': one feature axis is supported so far, as in tp=4; batch axes and several axes are not
 // AXES: error: tp-shard: mesh 'tp=2,ep=2': one feature axis is supported so far, as in tp=4; batch axes and several axes are not
 // RANKS: error: tp-shard: the mesh has 1024 ranks, but topology 'default' holds 64 (level 'memory'); use a smaller mesh or another topology

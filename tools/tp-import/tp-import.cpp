@@ -67,7 +67,9 @@ static Error run() {
   std::string text;
   raw_string_ostream stream(text);
   (*module)->print(stream,
-                   mlir::OpPrintingFlags().enableDebugInfo(locations, false));
+                   mlir::OpPrintingFlags()
+                       .enableDebugInfo(locations, false)
+                       .printNameLocAsPrefix());
   return writeText(output, text);
 }
 

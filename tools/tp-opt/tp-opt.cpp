@@ -3,10 +3,23 @@
 // tp-opt: runs passes on .mlir files and prints the result.
 
 #include "colrow/Passes/Passes.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+
+/// Values that come from a model are printed with its names; the option of MLIR
+/// that turns this off is --mlir-use-nameloc-as-prefix=false.
+static void printModelNames() {
+  mlir::registerAsmPrinterCLOptions();
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find("mlir-use-nameloc-as-prefix");
+  if (found != options.end())
+    static_cast<llvm::cl::opt<bool> *>(found->second)->setInitialValue(true);
+}
 
 int main(int argc, char **argv) {
+  printModelNames();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect>();
   colrow::passes::registerColrowPasses();

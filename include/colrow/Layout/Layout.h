@@ -17,7 +17,7 @@
 namespace colrow::layout {
 
 /// The most ranks of one axis, and axes of a mesh.
-inline constexpr int64_t maxAxisSize = 1024;
+inline constexpr int64_t maxAxisSize = 65536;
 inline constexpr unsigned maxAxes = 4;
 
 /// What an axis may split: token factors (batch) or feature factors.

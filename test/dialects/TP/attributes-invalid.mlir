@@ -15,7 +15,7 @@
 // -----
 
 // Mesh C2
-// expected-error@+1 {{mesh axis "tp" has size 0; it must be from 1 to 1024}}
+// expected-error@+1 {{mesh axis "tp" has size 0; it must be from 1 to 65536}}
 #mesh = #tp.mesh<"tp"=0>
 
 // -----

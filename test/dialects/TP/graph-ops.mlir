@@ -9,7 +9,7 @@ tp.parameter @w : tensor<8x4xf32> {id = 3 : i64, init = #tp.init<normal 0.000000
 tp.parameter @ones : tensor<4xf32> {frozen, id = 4 : i64, init = #tp.init<ones>}
 // CHECK: tp.parameter @half : tensor<4xf32> {id = 5 : i64, init = #tp.init<constant 5.000000e-01>}
 tp.parameter @half : tensor<4xf32> {id = 5 : i64, init = #tp.init<constant 5.000000e-01>}
-// CHECK: tp.parameter @joined : tensor<5x4xf32> {id = 6 : i64, init = #tp.init<zeros>, source = [#tp.source<"a" : [4, 6] as{{ ?}}[4, 6] from{{ ?}}[0, 0] step{{ ?}}[1, 2] size{{ ?}}[4, 3] perm{{ ?}}[1, 0]>, #tp.source<"b" : [8] as{{ ?}}[2, 4] from{{ ?}}[0, 0] step{{ ?}}[1, 1] size{{ ?}}[2, 4] perm{{ ?}}[0, 1]>]}
+// CHECK: tp.parameter @joined : tensor<5x4xf32> {id = 6 : i64, init = #tp.init<zeros>, source = [#tp.source<"a" : [4, 6] step [1, 2] size [4, 3] perm [1, 0]>, #tp.source<"b" : [8] as [2, 4]>]}
 tp.parameter @joined : tensor<5x4xf32> {id = 6 : i64, init = #tp.init<zeros>, source = [#tp.source<"a" : [4, 6] as [4, 6] from [0, 0] step [1, 2] size [4, 3] perm [1, 0]>, #tp.source<"b" : [8] as [2, 4] from [0, 0] step [1, 1] size [2, 4] perm [0, 1]>]}
 // CHECK: tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
 tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>

@@ -40,12 +40,13 @@ TEST(Mesh, RefusesUnknownRole) {
 TEST(Mesh, RefusesSizesThatAreNone) {
   auto wanted = [](llvm::StringRef size) {
     return ("mesh axis 'tp': size '" + size +
-            "' is not a number from 1 to 1024")
+            "' is not a number from 1 to 65536")
         .str();
   };
   EXPECT_EQ(errorOf("tp=0"), wanted("0"));
   EXPECT_EQ(errorOf("tp=-2"), wanted("-2"));
-  EXPECT_EQ(errorOf("tp=1025"), wanted("1025"));
+  EXPECT_EQ(errorOf("tp=65537"), wanted("65537"));
+  EXPECT_EQ(errorOf("tp=65536"), "");
   EXPECT_EQ(errorOf("tp=99999999999999999999"), wanted("99999999999999999999"));
   EXPECT_EQ(errorOf("tp=two"), wanted("two"));
   EXPECT_EQ(errorOf("tp"), wanted(""));

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// tp-lsp-server: the language server for .mlir files of Colrow's dialects.
+
+#include "colrow/Passes/Passes.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect>();
+  return llvm::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}
