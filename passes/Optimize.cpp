@@ -35,12 +35,13 @@ public:
       return step.emitError("tp-optimize: the step has no gradients; run "
                             "tp-differentiate first");
     Location loc = step.getLoc();
-    Value squares = sumSquares();
     FloatAttr limit = options.clipGradNorm > 0
                           ? builder.getF64FloatAttr(options.clipGradNorm)
                           : FloatAttr();
-    auto clip = tp::ClipOp::create(builder, loc, squares.getType(),
-                                   squares.getType(), squares, limit);
+    Type scalar = withPartial(RankedTensorType::get({}, builder.getF32Type()),
+                              /*axes=*/{});
+    auto clip =
+        tp::ClipOp::create(builder, loc, scalar, scalar, sumSquares(), limit);
     tp::OutputOp::create(builder, loc, "grad_norm", FlatSymbolRefAttr(),
                          clip.getNorm(), tp::LayoutAttr(), TypeAttr());
     scale = clip.getScale();
@@ -78,17 +79,25 @@ private:
     }
   }
 
-  /// Layout of a scalar: partial on the axes that split `like`.
-  Type scalarType(std::optional<tp::LayoutAttr> like) {
-    tp::LayoutAttr attr;
-    if (mesh) {
-      layout::Layout layout(0);
-      for (unsigned axis = 0; like && axis < mesh.getNames().size(); ++axis)
-        if (like->getLayout().state(axis).isSplit())
-          layout.partial.push_back(axis);
-      attr = tp::LayoutAttr::get(mesh, layout);
-    }
-    return RankedTensorType::get({}, builder.getF32Type(), attr);
+  SmallVector<unsigned> axesThatSplit(Value value) {
+    SmallVector<unsigned> axes;
+    tp::LayoutAttr attr = tp::getLayoutAttr(value);
+    for (unsigned axis = 0; attr && axis < mesh.getNames().size(); ++axis)
+      if (attr.getLayout().state(axis).isSplit())
+        axes.push_back(axis);
+    return axes;
+  }
+
+  Type withPartial(RankedTensorType shape, ArrayRef<unsigned> axes) {
+    if (!mesh)
+      return shape;
+    layout::Layout layout(shape.getRank());
+    layout.partial.assign(axes.begin(), axes.end());
+    return tp::withLayout(shape, tp::LayoutAttr::get(mesh, layout));
+  }
+
+  Value add(Value x, Value y) {
+    return tp::AddOp::create(builder, y.getLoc(), y.getType(), x, y);
   }
 
   /// Sum of squares of all gradients. Sums of one set of partial axes meet
@@ -96,25 +105,20 @@ private:
   Value sumSquares() {
     SmallVector<Value> sums; // one per type, in order of appearance
     for (Trained &t : trained) {
-      tp::LayoutAttr layout = tp::getLayoutAttr(t.gradient);
-      Type type = scalarType(layout ? std::optional(layout) : std::nullopt);
-      Value square = tp::SumSquaresOp::create(builder, t.gradient.getLoc(),
-                                              type, t.gradient);
-      auto *same =
-          llvm::find_if(sums, [&](Value sum) { return sum.getType() == type; });
+      Value square = tp::SumSquaresOp::create(
+          builder, t.gradient.getLoc(),
+          withPartial(squares, axesThatSplit(t.gradient)), t.gradient);
+      auto *same = llvm::find_if(
+          sums, [&](Value sum) { return sum.getType() == square.getType(); });
       if (same == sums.end())
         sums.push_back(square);
       else
-        *same =
-            tp::AddOp::create(builder, square.getLoc(), type, *same, square);
+        *same = add(*same, square);
     }
     Value total;
     for (Value sum : sums) {
       Value whole = reduce(sum);
-      total = total ? tp::AddOp::create(builder, whole.getLoc(),
-                                        whole.getType(), total, whole)
-                          .getResult()
-                    : whole;
+      total = total ? add(total, whole) : whole;
     }
     return total;
   }
@@ -123,7 +127,8 @@ private:
     tp::LayoutAttr attr = tp::getLayoutAttr(sum);
     if (!attr || attr.getLayout().partial.empty())
       return sum;
-    return tp::GOp::create(builder, sum.getLoc(), scalarType(std::nullopt), sum,
+    return tp::GOp::create(builder, sum.getLoc(),
+                           withPartial(squares, /*axes=*/{}), sum,
                            axisNames(attr.getLayout().partial),
                            builder.getStringAttr("global gradient norm"));
   }
@@ -137,11 +142,7 @@ private:
 
   /// The clipping scale in the state that ops split over `axes` want.
   Value scaleFor(Trained &t) {
-    tp::LayoutAttr attr = tp::getLayoutAttr(t.gradient);
-    SmallVector<unsigned> axes;
-    for (unsigned axis = 0; attr && axis < mesh.getNames().size(); ++axis)
-      if (attr.getLayout().state(axis).isSplit())
-        axes.push_back(axis);
+    SmallVector<unsigned> axes = axesThatSplit(t.gradient);
     if (axes.empty())
       return scale;
     for (auto &[known, value] : copies)
@@ -193,6 +194,8 @@ private:
   SymbolTable symbols;
   OpBuilder builder;
   tp::MeshAttr mesh;
+  /// What tp.sum_squares gives.
+  RankedTensorType squares = RankedTensorType::get({3}, builder.getF32Type());
   SmallVector<Trained> trained;
   SmallVector<std::pair<SmallVector<unsigned>, Value>> copies;
   Value scale;

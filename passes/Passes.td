@@ -120,7 +120,7 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
 def Optimize : Pass<"tp-optimize", "mlir::ModuleOp"> {
   let summary = "append gradient norm, clipping and AdamW";
   let description = [{
-    Squares are summed per state: partial ones meet in one scalar all-reduce,
+    Squares are summed per state: partial ones meet in one all-reduce,
     replicated ones count once. Decay applies to parameters whose rank in the
     checkpoint is at least 2.
 

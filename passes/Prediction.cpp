@@ -163,14 +163,15 @@ private:
     return trees.cost(0, set).bytes;
   }
 
-  /// The scalar all-reduce of the gradient norm, where a gradient is split.
+  /// The all-reduce of the gradient norm's three sums of squares, where a
+  /// gradient is split.
   void addNorm() {
     bool split = llvm::any_of(withGradient, [&](Value value) {
       return isa_and_nonnull<tp::ParamOp>(value.getDefiningOp()) &&
              tp::getLayoutAttr(value).getLayout().state(axis).isSplit();
     });
     if (split && ranks() > 1)
-      totals.bytes += cost::allReduceBytes(4, ranks());
+      totals.bytes += cost::allReduceBytes(3 * 4, ranks());
   }
 
   func::FuncOp step;

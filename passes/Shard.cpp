@@ -162,7 +162,9 @@ LogicalResult AxisProblem::readPins(ArrayRef<std::string> texts) {
     if (!isRead)
       return module.emitError()
              << "pin '" << text << "': the step never reads '" << name << "'";
-    if (*pinned != axis)
+    // One rank holds the whole, split or not. Types do not say so, and the
+    // order of sums, of gradients for instance, would follow them.
+    if (*pinned != axis || ranks == 1)
       continue;
     auto [it, isNew] = pins.try_emplace(parameter, dim);
     if (!isNew && it->second != dim)

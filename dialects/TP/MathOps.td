@@ -550,21 +550,37 @@ def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
 // Optimizer
 //===----------------------------------------------------------------------===//
 
-def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "* -> ", [Rows]> {
-  let summary = "sum of squares of all elements";
+def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "* -> r", [RowsOwnSpace]> {
+  let summary = "sum of squares of all elements, by the size of the elements";
+  let description = [{
+    Three sums, which add up over tensors and ranks without overflow or
+    underflow (Blue, 1978; Anderson, 2017): of (2^90 x)^2 for |x| < 2^-50, of
+    x^2 for those between, of (2^-90 x)^2 for |x| >= 2^43 and NaN. Up to 2^40
+    elements fit each. tp.clip joins them.
+
+    ```mlir
+    %y = tp.sum_squares %x : (tensor<8x4xf32>) -> tensor<3xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x);
-  let results = (outs TP_Scalar:$y);
+  let results = (outs TP_Squares:$y);
+  let whole = "r";
 }
 
-def TP_ClipOp : TP_RuleOp<"clip", "-> , ", [Rows]> {
-  let summary = "gradient norm from its square, and the scale that clips to it";
+def TP_ClipOp : TP_RuleOp<"clip", "r -> , ", [RowsOwnSpace]> {
+  let summary = "gradient norm from tp.sum_squares, and the scale that clips it";
   let description = [{
-    norm = sqrt(x); scale = min(1, max_norm / (norm + 1e-6)), or 1 without
-    max_norm; not finite where the norm is not, which keeps the old parameters
-    in tp.adamw.
+    norm = the square root of all squares; scale = min(1, max_norm / (norm +
+    1e-6)), or 1 without max_norm; infinite where norm * scale is not below 2^63,
+    whose square would overflow, which keeps the old values in tp.adamw.
+
+    ```mlir
+    %norm, %scale = tp.clip %y {max_norm = 1.0 : f64} : (tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
+    ```
   }];
-  let arguments = (ins TP_Scalar:$squares, OptionalAttr<F64Attr>:$max_norm);
+  let arguments = (ins TP_Squares:$squares, OptionalAttr<F64Attr>:$max_norm);
   let results = (outs TP_Scalar:$norm, TP_Scalar:$scale);
+  let whole = "r";
 }
 
 def TP_AdamWOp : TP_RuleOp<"adamw", "*, *, *, *, -> *, *, *", [Rows],

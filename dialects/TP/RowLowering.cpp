@@ -166,6 +166,21 @@ void RowLowering::setScalarSum(Value result, Expr value) {
   noteSum(result);
 }
 
+kernel::Arg RowLowering::elementArg(int64_t k) const {
+  kernel::Arg arg = strided(space, {}, Access::Trailing);
+  arg.offset = k;
+  return arg;
+}
+
+Expr RowLowering::element(Value value, int64_t k) {
+  return rows.load(argument(value, elementArg(k)));
+}
+
+void RowLowering::setElementSum(Value result, int64_t k, Expr value) {
+  rows.totalSum(argument(result, elementArg(k), /*written=*/true), value);
+  sums.insert(result);
+}
+
 int RowLowering::argument(Value value, kernel::Arg arg, bool written,
                           bool zeroFirst) {
   arg.elem = elemOf(value);

@@ -16,6 +16,10 @@ def TP_Tensor : RankedTensorOf<[F32, I32]>;
 def TP_FloatTensor : RankedTensorOf<[F32]>;
 def TP_IntTensor : RankedTensorOf<[I32]>;
 def TP_Scalar : 0DTensorOf<[F32]>;
+// Sums of squares of small, middle and large values: see tp.sum_squares.
+def TP_Squares : Type<And<[1DTensorOf<[F32]>.predicate,
+    CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getShape() == ::llvm::ArrayRef<int64_t>{3}">]>,
+    "3 sums of squares: tensor<3xf32>", "::mlir::RankedTensorType">;
 
 class TP_Op<string mnem, list<Trait> traits = []>
     : Op<TP_Dialect, mnem, traits>;

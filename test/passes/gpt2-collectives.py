@@ -61,7 +61,7 @@ colrow.check(all(size == shape(SEQ, HIDDEN) for _, size in moved), f"activations
 local = passes(graph(LAYERS), "tp-insert-conjugates", "tp-differentiate", "tp-optimize",
                "tp-partition")
 reduces = collections.Counter(re.findall(r"= tp\.all_reduce .* -> tensor<(.*)>", local))
-wanted = {ACTIVATION: 4 * LAYERS + 2, ROW: 3, "f32": 1}
+wanted = {ACTIVATION: 4 * LAYERS + 2, ROW: 3, "3xf32": 1}
 colrow.check(reduces == wanted, f"all-reduces by shape are {dict(reduces)}, wanted {wanted}")
 colrow.check("tp.reduce_scatter" not in local, "a reduce-scatter in a step without sequence splits")
 

@@ -19,13 +19,13 @@
 // CHECK: %[[B:.*]] = tp.param @b :
 // CHECK: %[[C:.*]] = tp.param @c :
 // CHECK: %[[ROW:.*]] = tp.param @row :
-// CHECK: %[[S1:.*]] = tp.sum_squares %[[DW]] : {{.*}} -> tensor<f32, #p0_tp>
-// CHECK: %[[S2:.*]] = tp.sum_squares %[[DB]] : {{.*}} -> tensor<f32, #p0_tp>
-// CHECK: %[[P:.*]] = tp.add %[[S1]], %[[S2]] : {{.*}} -> tensor<f32, #p0_tp>
-// CHECK: %[[S3:.*]] = tp.sum_squares %[[DC]] : {{.*}} -> tensor<f32, #r0>
-// CHECK: %[[S4:.*]] = tp.sum_squares %[[DROW]] : {{.*}} -> tensor<f32, #r0>
-// CHECK: %[[R:.*]] = tp.add %[[S3]], %[[S4]] : {{.*}} -> tensor<f32, #r0>
-// CHECK: %[[G:.*]] = tp.g %[[P]] over ["tp"] {reason = "global gradient norm"} : tensor<f32, #p0_tp> -> tensor<f32, #r0>
+// CHECK: %[[S1:.*]] = tp.sum_squares %[[DW]] : {{.*}} -> tensor<3xf32, #p1_tp>
+// CHECK: %[[S2:.*]] = tp.sum_squares %[[DB]] : {{.*}} -> tensor<3xf32, #p1_tp>
+// CHECK: %[[P:.*]] = tp.add %[[S1]], %[[S2]] : {{.*}} -> tensor<3xf32, #p1_tp>
+// CHECK: %[[S3:.*]] = tp.sum_squares %[[DC]] : {{.*}} -> tensor<3xf32, #r1>
+// CHECK: %[[S4:.*]] = tp.sum_squares %[[DROW]] : {{.*}} -> tensor<3xf32, #r1>
+// CHECK: %[[R:.*]] = tp.add %[[S3]], %[[S4]] : {{.*}} -> tensor<3xf32, #r1>
+// CHECK: %[[G:.*]] = tp.g %[[P]] over ["tp"] {reason = "global gradient norm"} : tensor<3xf32, #p1_tp> -> tensor<3xf32, #r1>
 // CHECK-NOT: tp.g %
 // CHECK: %[[T:.*]] = tp.add %[[G]], %[[R]]
 // CHECK: %[[NORM:.*]], %[[SCALE:.*]] = tp.clip %[[T]] {max_norm = 2.000000e+00 : f64}

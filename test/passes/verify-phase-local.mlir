@@ -5,9 +5,9 @@
 tp.parameter @w : tensor<6xf32> {id = 0 : i64, init = #tp.init<zeros>}
 func.func @legal() {
   %w = tp.param @w : tensor<6xf32>
-  %s = tp.sum_squares %w : (tensor<6xf32>) -> tensor<f32>
-  %t = tp.all_reduce %s over ["tp"] : tensor<f32> -> tensor<f32>
-  tp.output "t", %t : tensor<f32>
+  %s = tp.sum_squares %w : (tensor<6xf32>) -> tensor<3xf32>
+  %t = tp.all_reduce %s over ["tp"] : tensor<3xf32> -> tensor<3xf32>
+  tp.output "t", %t : tensor<3xf32>
   tp.update @w, %w : tensor<6xf32>
   return
 }

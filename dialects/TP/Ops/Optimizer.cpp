@@ -10,21 +10,59 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
-void SumSquaresOp::lowerToRows(RowLowering &rows) {
-  Expr x = rows.full(getX());
-  rows.setScalarSum(getY(), x * x);
+// Squares by size, after J. Blue, "A portable Fortran program to find the
+// Euclidean norm of a vector", TOMS 4 (1978), and E. Anderson, "Algorithm 978:
+// safe scaling in the level 1 BLAS", TOMS 44 (2017). The bounds are such that
+// the squares of 2^40 elements add up below 2^128, and that no square is
+// smaller than 2^-126.
+static constexpr float smallBelow = 0x1p-50f, largeFrom = 0x1p43f,
+                       scaleUp = 0x1p90f, scaleDown = 0x1p-90f;
+enum Squares : int64_t { Small, Middle, Large };
+
+SmallVector<int64_t> SumSquaresOp::getSpace() {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(getX().getType()).getShape();
+  return shape.empty() ? SmallVector<int64_t>{1} : SmallVector<int64_t>(shape);
 }
+
+void SumSquaresOp::lowerToRows(RowLowering &rows) {
+  kernel::RowKernelBuilder &b = rows.builder();
+  Expr x = rows.full(getX()), zero = b.constF32(0), size = b.abs(x);
+  Expr isSmall = b.lt(size, b.constF32(smallBelow));
+  // False for NaN, which so goes with the large ones.
+  Expr isBelow = b.lt(size, b.constF32(largeFrom));
+  Expr small = b.select(isSmall, x * scaleUp, zero);
+  Expr middle = b.select(b.logicalAnd(isBelow, b.logicalNot(isSmall)), x, zero);
+  Expr large = b.select(isBelow, zero, x * scaleDown);
+  rows.setElementSum(getY(), Small, small * small);
+  rows.setElementSum(getY(), Middle, middle * middle);
+  rows.setElementSum(getY(), Large, large * large);
+}
+
+SmallVector<int64_t> ClipOp::getSpace() { return {1}; }
 
 void ClipOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
-  Expr norm = b.sqrt(rows.scalar(getSquares()));
+  Expr small = rows.element(getSquares(), Small);
+  Expr middle = rows.element(getSquares(), Middle);
+  Expr large = rows.element(getSquares(), Large);
+  // The sum next below still counts; 2^-180 is none that a float holds.
+  auto below = [](Expr sum) { return sum * scaleDown * scaleDown; };
+  Expr isZero = b.eq(middle, b.constF32(0));
+  Expr norm = b.select(isZero, b.sqrt(small) * scaleDown,
+                       b.sqrt(middle + below(small)));
+  norm = b.select(b.eq(large, b.constF32(0)), norm,
+                  b.sqrt(large + below(middle)) * scaleUp);
   rows.setScalar(getNorm(), norm);
   Expr scale = b.constF32(1);
   if (getMaxNorm())
     scale =
         b.min(scale, float(getMaxNorm()->convertToDouble()) / (norm + 1e-6f));
-  // A norm that is not finite passes itself on, and tp.adamw keeps all values.
-  rows.setScalar(getScale(), b.select(b.isFinite(norm), scale, norm));
+  // False for what is not finite, and where a square of tp.adamw would not be:
+  // then tp.adamw keeps all values.
+  Expr isUsable = b.lt(norm * scale, b.constF32(0x1p63f));
+  rows.setScalar(getScale(),
+                 b.select(isUsable, scale,
+                          b.constF32(std::numeric_limits<float>::infinity())));
 }
 
 void AdamWOp::lowerToRows(RowLowering &rows) {

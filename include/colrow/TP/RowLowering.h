@@ -58,6 +58,11 @@ public:
   void setTrailingSum(mlir::Value result, kernel::Expr value);
   void setScalarSum(mlir::Value result, kernel::Expr value);
 
+  /// Element `k` of a small vector, the same for all rows and columns.
+  kernel::Expr element(mlir::Value value, int64_t k);
+  /// Element `k` of `result` = sum over rows and columns.
+  void setElementSum(mlir::Value result, int64_t k, kernel::Expr value);
+
   /// An argument of the op's own making for `value`.
   int argument(mlir::Value value, kernel::Arg arg, bool written = false,
                bool zeroFirst = false);
@@ -102,6 +107,7 @@ private:
   kernel::Expr scalarBlock(int64_t byte, kernel::Elem elem);
   void checkShape(mlir::Value value, Access access);
   void noteSum(mlir::Value result);
+  kernel::Arg elementArg(int64_t k) const;
 
   llvm::SmallVector<int64_t> space;
   llvm::function_ref<bool(mlir::Value)> escapes;

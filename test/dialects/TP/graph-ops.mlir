@@ -137,10 +137,10 @@ func.func @loss(%x: tensor<2x3x9xf32>, %l: tensor<2x3xi32>) {
 
 // CHECK-LABEL: func.func @optimizer
 func.func @optimizer(%p: tensor<8x4xf32>) {
-  // CHECK: %{{.*}} = tp.sum_squares %{{.*}} : (tensor<8x4xf32>) -> tensor<f32>
-  %s = tp.sum_squares %p : (tensor<8x4xf32>) -> tensor<f32>
-  // CHECK: %{{.*}}, %{{.*}} = tp.clip %{{.*}} {max_norm = 1.000000e+00 : f64} : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
-  %norm, %scale = tp.clip %s {max_norm = 1.000000e+00 : f64} : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  // CHECK: %{{.*}} = tp.sum_squares %{{.*}} : (tensor<8x4xf32>) -> tensor<3xf32>
+  %s = tp.sum_squares %p : (tensor<8x4xf32>) -> tensor<3xf32>
+  // CHECK: %{{.*}}, %{{.*}} = tp.clip %{{.*}} {max_norm = 1.000000e+00 : f64} : (tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
+  %norm, %scale = tp.clip %s {max_norm = 1.000000e+00 : f64} : (tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
   // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = tp.adamw %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {beta1 = 9.000000e-01 : f64, beta2 = 7.500000e-01 : f64, decay = 1.000000e-01 : f64, eps = 1.000000e-08 : f64} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
   %np, %nm, %nv = tp.adamw %p, %p, %p, %p, %scale {beta1 = 9.000000e-01 : f64, beta2 = 7.500000e-01 : f64, decay = 1.000000e-01 : f64, eps = 1.000000e-08 : f64} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
   return
