@@ -347,8 +347,7 @@ private:
       call.args.push_back(addressOf(argument));
       call.bytes.push_back(argumentBytes(argument, *kernel, arg));
       if (argument.zeroFirst)
-        emit(FillCall{call.args.back(),
-                      uint64_t(elementsOf(argument.value)) * 4});
+        emit(FillCall{call.args.back(), call.bytes.back()});
     }
     emit(call);
     return success();
@@ -359,6 +358,8 @@ private:
       return {uint8_t(plan::Region::constant),
               internConstant(*argument.constant),
               {}};
+    if (argument.scratch)
+      return address(temporary(argument.scratch));
     if (!argument.value)
       return {uint8_t(plan::Region::scalars), 0, {}};
     return address(ref(argument.value));
@@ -369,6 +370,8 @@ private:
                                 const kernel::Arg &arg) {
     if (argument.constant)
       return argument.constant->size() * 4;
+    if (argument.scratch)
+      return uint64_t(argument.scratch) * 4;
     if (argument.value)
       return uint64_t(elementsOf(argument.value)) * 4;
     return extent(kernel, arg);

@@ -19,11 +19,13 @@ namespace {
 constexpr int64_t numRows = 2048, numCols = 1024,
                   numElements = numRows * numCols;
 
-/// A kernel to time; `bytes` is what must at least be moved by a call.
+/// A kernel to time; `bytes` is what must at least be moved by a call. Before
+/// each, `scratch` elements of the last argument are zeroed, as a plan does.
 struct Case {
   std::string name;
   RowKernel kernel;
   double bytes;
+  int64_t scratch = 0;
 };
 
 int in(RowKernelBuilder &b) { return b.denseArg(Elem::F32, Access::Read); }
@@ -119,14 +121,60 @@ Case adamW() {
 Case biasGradient() {
   RowKernelBuilder b({numRows}, numCols);
   b.colSum(b.colArg(Elem::F32, Access::Write), b.load(in(b)));
-  return {"col_sum", cantFail(b.finish()), 4.0 * numElements};
+  return {"col_sum_plain", cantFail(b.finish()), 4.0 * numElements};
+}
+
+Case longBiasGradient() {
+  RowKernelBuilder b({numRows}, numCols);
+  b.colSum(b.colArg(Elem::F32, Access::Write), b.load(in(b)));
+  b.keepLost(b.colArg(Elem::F32, Access::Accumulate));
+  return {"col_sum", cantFail(b.finish()), 4.0 * numElements,
+          sumScratch(numCols)};
+}
+
+/// Rows added by id; each id comes once.
+RowKernelBuilder scatter() {
+  RowKernelBuilder b({numRows}, numCols);
+  Expr id = b.load(b.rowArg(Elem::I32, Access::Read));
+  Expr valid =
+      b.logicalAnd(b.ge(id, b.constI32(0)), b.lt(id, b.constI32(numRows)));
+  int table = b.colArg(Elem::F32, Access::Accumulate);
+  b.scatterAddRow(table, id, numCols, b.load(in(b)), valid);
+  return b;
+}
+
+Case embeddingGradient() {
+  RowKernelBuilder b = scatter();
+  return {"scatter_plain", cantFail(b.finish()), 12.0 * numElements};
+}
+
+Case longEmbeddingGradient() {
+  RowKernelBuilder b = scatter();
+  b.keepLost(b.scalarArg(Elem::F32, Access::Accumulate));
+  return {"scatter", cantFail(b.finish()), 12.0 * numElements,
+          scatterScratch(numRows, numCols, numRows)};
 }
 
 Case squares() {
   RowKernelBuilder b({numRows}, numCols);
   Expr x = b.load(in(b));
   b.totalSum(b.scalarArg(Elem::F32, Access::Write), x * x);
-  return {"sum_of_squares", cantFail(b.finish()), 4.0 * numElements};
+  return {"squares_plain", cantFail(b.finish()), 4.0 * numElements};
+}
+
+/// What tp.sum_squares does.
+Case squaresBySize() {
+  RowKernelBuilder b({numRows}, numCols);
+  Expr x = b.load(in(b)), zero = b.constF32(0), size = b.abs(x);
+  Expr isSmall = b.lt(size, b.constF32(0x1p-50f));
+  Expr isBelow = b.lt(size, b.constF32(0x1p43f));
+  Expr parts[] = {
+      b.select(isSmall, x * 0x1p90f, zero),
+      b.select(b.logicalAnd(isBelow, b.logicalNot(isSmall)), x, zero),
+      b.select(isBelow, zero, x * 0x1p-90f)};
+  for (Expr part : parts)
+    b.totalSum(b.scalarArg(Elem::F32, Access::Write), part * part);
+  return {"squares", cantFail(b.finish()), 4.0 * numElements};
 }
 
 Case dropout() {
@@ -167,28 +215,46 @@ void *loadObject(ArrayRef<char> object) {
   return library;
 }
 
-/// A whole array for every argument, all values 0.5 (labels: bits of a float,
-/// equal to no column).
+/// A whole array for every argument, all values 0.5; labels and ids a
+/// permutation of the rows' numbers.
 double timeCase(const Case &benchmark, KernelFunction function,
                 ArrayRef<float *> arrays) {
   std::vector<void *> pointers;
   for (size_t i = 0; i < benchmark.kernel.args.size(); ++i) {
     std::fill_n(arrays[i], numElements, 0.5f);
+    auto *ids = reinterpret_cast<int32_t *>(arrays[i]);
+    if (benchmark.kernel.args[i].elem == Elem::I32)
+      for (int32_t row = 0; row < numRows; ++row)
+        ids[row] = row * 1027 % numRows;
     pointers.push_back(arrays[i]);
   }
   if (benchmark.name == "adamw")
     std::copy_n(arrays.begin() + 1, 3, pointers.end() - 3);
   const int64_t ints[] = {1, 2};
-  return best([&] { function(pointers.data(), ints); });
+  return best([&] {
+    std::memset(pointers.back(), 0, benchmark.scratch * 4);
+    function(pointers.data(), ints);
+  });
 }
 
 } // namespace
 
 int main() {
-  std::vector<Case> cases = {copy(),         geluForward(), geluErf(),
-                             geluBackward(), layerNorm(),   layerNormBackward(),
-                             crossEntropy(), adamW(),       biasGradient(),
-                             squares(),      dropout()};
+  std::vector<Case> cases = {copy(),
+                             geluForward(),
+                             geluErf(),
+                             geluBackward(),
+                             layerNorm(),
+                             layerNormBackward(),
+                             crossEntropy(),
+                             adamW(),
+                             biasGradient(),
+                             longBiasGradient(),
+                             embeddingGradient(),
+                             longEmbeddingGradient(),
+                             squares(),
+                             squaresBySize(),
+                             dropout()};
   std::vector<std::pair<std::string, RowKernel>> kernels;
   for (const Case &benchmark : cases)
     kernels.push_back({benchmark.name, benchmark.kernel});

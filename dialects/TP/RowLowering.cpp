@@ -147,13 +147,12 @@ void RowLowering::setTrailingSum(Value result, Expr value) {
     setFull(result, value);
     return;
   }
-  if (rank == 1) {
-    int arg = argumentFor(result, Access::Trailing, true);
-    rows.colSum(arg, value);
-  } else {
+  if (rank == 1)
+    rows.colSum(argumentFor(result, Access::Trailing, true), value);
+  else
     rows.store(argumentFor(result, Access::Trailing, true, /*zeroFirst=*/true),
                value);
-  }
+  keepLost(result);
   noteSum(result);
 }
 
@@ -179,6 +178,32 @@ Expr RowLowering::element(Value value, int64_t k) {
 void RowLowering::setElementSum(Value result, int64_t k, Expr value) {
   rows.totalSum(argument(result, elementArg(k), /*written=*/true), value);
   sums.insert(result);
+}
+
+/// Of few terms nothing is lost that matters.
+void RowLowering::keepLost(Value result) {
+  ArrayRef<int64_t> shape = shapeOf(result);
+  int64_t elements = ShapedType::getNumElements(shape);
+  if (ShapedType::getNumElements(space) / elements <= kernel::sumBlock)
+    return;
+  keepLostIn(strided(space, shape, Access::Trailing),
+             kernel::sumScratch(elements));
+}
+
+void RowLowering::keepLostOfScatter(int64_t tableRows) {
+  int64_t cols = space.back(), terms = ShapedType::getNumElements(space) / cols;
+  if (terms > kernel::sumBlock)
+    keepLostIn(strided(space, {}, Access::Trailing),
+               kernel::scatterScratch(terms, cols, tableRows));
+}
+
+void RowLowering::keepLostIn(kernel::Arg arg, int64_t elements) {
+  arg.access = kernel::Access::Accumulate;
+  RowArgument scratch;
+  scratch.written = scratch.zeroFirst = true;
+  scratch.scratch = elements;
+  arguments.push_back(std::move(scratch));
+  rows.keepLost(rows.arg(arg));
 }
 
 int RowLowering::argument(Value value, kernel::Arg arg, bool written,

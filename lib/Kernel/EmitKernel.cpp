@@ -66,6 +66,7 @@ void Emitter::emitZeroColumns(const Node &node) {
 
 /// What sums start from.
 void Emitter::emitOutputs() {
+  emitBlockCounts();
   for (auto [i, node] : enumerate(kernel.nodes)) {
     bool accumulates =
         node.arg >= 0 && argOf(node).access == Access::Accumulate;
@@ -85,6 +86,8 @@ void Emitter::emitOutputs() {
 
 void Emitter::emitTotals() {
   for (auto [i, node] : enumerate(kernel.nodes)) {
+    if (isLong(node) && node.kind != NodeKind::ScatterAddRow)
+      emitEndOfBlock(node);
     if (node.kind != NodeKind::TotalSum)
       continue;
     Value sum = LLVM::LoadOp::create(b, b.getF64Type(), totals[i]);
@@ -125,6 +128,7 @@ void Emitter::emitRows(size_t dim) {
   b.setInsertionPointToStart(loop.getBody());
   rowIndices.push_back(loop.getInductionVar());
   emitRows(dim + 1);
+  emitEndsOfBlocks(dim + 1);
 }
 
 void Emitter::emitRowPointers() {
@@ -150,6 +154,8 @@ void Emitter::applyIndex(int32_t i) {
     index = arith::ExtSIOp::create(b, b.getI64Type(), index);
   index = arith::MulIOp::create(b, index, memory.i64(node.imm));
   indexed[i] = memory.advance(rowBase[node.arg], typeOf(node), index);
+  if (isLong(node))
+    chooseLostRow(i);
 }
 
 /// What is known of the row once the phases below `level` are done.
@@ -213,7 +219,7 @@ void Emitter::emitRowEffect(int32_t index) {
   Value value = rowValues[node.operands[isScatter ? 1 : 0]];
   if (node.kind == NodeKind::TotalSum)
     return addToTotal(index, value);
-  Place place{isScatter ? indexed.lookup(index) : rowBase[node.arg]};
+  Place place{isScatter ? indexed.lookup(index) : rowBase[targetOf(node)]};
   if (isScatter)
     place.mask = condition(node.operands[2], place);
   if (isScatter || argOf(node).access == Access::Accumulate)

@@ -12,8 +12,8 @@ using namespace mlir;
 
 namespace colrow::kernel {
 
-/// Columns over which a total is summed in float.
-static constexpr int64_t totalBlock = 4096;
+/// Columns whose sum is one sweep in float; a longer one is of such sums.
+static constexpr int64_t sumColumns = 4096;
 
 SmallVector<Fold, 4> Emitter::foldsOf(const Phase &phase) const {
   SmallVector<Fold, 4> folds;
@@ -55,8 +55,7 @@ void Emitter::emitPhase(unsigned index) {
   phaseIndex = index;
   const Phase &phase = plan.phases[index];
   SmallVector<Fold, 4> folds = foldsOf(phase);
-  bool hasTotal = folds.size() > phase.reductions.size();
-  if (hasTotal && kernel.cols > totalBlock)
+  if (is_contained(folds, Fold::Sum) && kernel.cols > sumColumns)
     return emitBlocks(phase, folds);
   SmallVector<Value, 4> results =
       emitSweep(phase, memory.i64(0), kernel.cols, folds);
@@ -65,8 +64,8 @@ void Emitter::emitPhase(unsigned index) {
   addToTotals(phase, results);
 }
 
-/// Sweeps over blocks of columns, so that no total is summed in float over
-/// more than one of them.
+/// Sweeps over blocks of columns, so that no lane's rounding errors grow with
+/// the row.
 void Emitter::emitBlocks(const Phase &phase, ArrayRef<Fold> folds) {
   size_t numReductions = phase.reductions.size();
   SmallVector<Value, 4> running;
@@ -80,14 +79,14 @@ void Emitter::emitBlocks(const Phase &phase, ArrayRef<Fold> folds) {
       results[i] = sweep.combine(folds[i], before[i], results[i]);
     return results;
   };
-  int64_t rest = kernel.cols % totalBlock, main = kernel.cols - rest;
+  int64_t rest = kernel.cols % sumColumns, main = kernel.cols - rest;
   auto loop = scf::ForOp::create(b, memory.i64(0), memory.i64(main),
-                                 memory.i64(totalBlock), running);
+                                 memory.i64(sumColumns), running);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     SmallVector<Value, 4> next =
-        emitBlock(loop.getInductionVar(), totalBlock, loop.getRegionIterArgs());
+        emitBlock(loop.getInductionVar(), sumColumns, loop.getRegionIterArgs());
     if (!running.empty())
       scf::YieldOp::create(b, next);
   }
@@ -206,9 +205,11 @@ void Emitter::emitEffect(int32_t index, Chunk &chunk) {
   if (node.kind == NodeKind::TotalSum)
     return;
   bool isScatter = node.kind == NodeKind::ScatterAddRow;
+  if (isScatter && isLong(node))
+    return emitLongScatter(index, chunk);
   Value value = valueOf(node.operands[isScatter], chunk);
-  Place place =
-      placeOf(node, isScatter ? indexed[index] : rowBase[node.arg], chunk);
+  Place place = placeOf(
+      node, isScatter ? indexed[index] : rowBase[targetOf(node)], chunk);
   if (isScatter)
     place.mask = condition(node.operands[2], place);
   bool adds =

@@ -40,6 +40,15 @@ private:
   mlir::Value emitRowValue(int32_t index);
   void emitRowEffect(int32_t index);
 
+  // Long sums.
+  bool isLong(const Node &node) const { return node.scratch >= 0; }
+  void emitBlockCounts();
+  void emitEndsOfBlocks(size_t dim);
+  void emitEndOfBlock(const Node &node);
+  void emitEndOfBlock(const Node &node, size_t dim, mlir::Value offset);
+  void chooseLostRow(int32_t index);
+  void emitLongScatter(int32_t index, Chunk &chunk);
+
   // A phase.
   llvm::SmallVector<Fold, 4> foldsOf(const Phase &phase) const;
   llvm::SmallVector<mlir::Value, 4> emitChunk(const Phase &phase, Chunk &chunk);
@@ -62,6 +71,10 @@ private:
   bool storesAroundCache(const Node &node, const Place &place) const;
 
   const Arg &argOf(const Node &node) const { return kernel.args[node.arg]; }
+  /// The argument that an effect's rows go to: a long sum's block, or `arg`.
+  int32_t targetOf(const Node &node) const {
+    return isLong(node) ? node.scratch : node.arg;
+  }
   Type typeOf(const Node &node) const { return valueType(argOf(node).elem); }
   bool isUsed(int32_t index) const { return plan.live[index]; }
 
@@ -81,6 +94,12 @@ private:
   llvm::DenseMap<int32_t, mlir::Value> indexed;
   llvm::DenseMap<unsigned, mlir::Value> keptBuffers;
   llvm::DenseMap<int32_t, mlir::Value> totals;
+  /// Counters of the terms in the blocks of long sums, by the number of
+  /// dimensions summed over.
+  llvm::DenseMap<unsigned, mlir::Value> blockCounts;
+  /// Of long scatters, for the row at hand: where its lost part is kept, and
+  /// whether it has one.
+  llvm::DenseMap<int32_t, std::pair<mlir::Value, mlir::Value>> lostRows;
   unsigned phaseIndex = 0;
   /// The row's columns, when they are one chunk for all phases.
   std::optional<Chunk> wholeRow;

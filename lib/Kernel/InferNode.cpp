@@ -53,6 +53,7 @@ private:
   Error inferBinary();
   Error inferSelect();
   Error inferEffect();
+  Error checkScratch();
 
   const RowKernel &kernel;
   Node &node;
@@ -212,7 +213,41 @@ Error Inference::inferEffect() {
     return fail("the argument's row strides must be 0, its column stride not");
   if (node.kind != NodeKind::TotalSum && arg.colStride == 0 && value.byCol)
     return fail("the value differs by column, the argument does not");
+  if (Error error = checkScratch())
+    return error;
   return set(Type::None, false, false);
+}
+
+/// Scratch must lie as its sum does, or every row would not find its place.
+Error Inference::checkScratch() {
+  if (node.scratch < 0)
+    return Error::success();
+  if (node.scratch >= int32_t(kernel.args.size()) || node.scratch == node.arg)
+    return fail("argument " + Twine(node.scratch) + " is no scratch");
+  const Arg &arg = kernel.args[node.arg], &scratch = kernel.args[node.scratch];
+  bool isScatter = node.kind == NodeKind::ScatterAddRow;
+  bool isSum = node.kind == NodeKind::ColSum ||
+               (node.kind == NodeKind::Store &&
+                arg.access == Access::Accumulate && node.imm == 0);
+  if ((!isScatter && !isSum) || arg.elem != Elem::F32)
+    return fail("only sums of f32 over rows keep what they lose");
+  if (scratch.elem != Elem::F32 || scratch.access != Access::Accumulate ||
+      scratch.offset != 0)
+    return fail("scratch must be f32, accumulated into, at offset 0");
+  if (isScatter) {
+    bool isPlain = all_of(scratch.rowStrides, [](int64_t s) { return s == 0; });
+    return isPlain && arg.colStride == 1
+               ? Error::success()
+               : fail("a scatter's columns must be adjacent, and its scratch's "
+                      "row strides 0");
+  }
+  if (scratch.rowStrides != arg.rowStrides ||
+      scratch.colStride != arg.colStride)
+    return fail("scratch must have the argument's strides");
+  auto kept = drop_begin(arg.rowStrides, countSummedDims(kernel, arg));
+  if (any_of(kept, [](int64_t s) { return s == 0; }))
+    return fail("the dimensions summed over must be the leading ones");
+  return Error::success();
 }
 
 Error Inference::run() {
@@ -243,6 +278,13 @@ Error Inference::run() {
 }
 
 } // namespace
+
+unsigned countSummedDims(const RowKernel &kernel, const Arg &arg) {
+  unsigned count = 0;
+  while (count < arg.rowStrides.size() && arg.rowStrides[count] == 0)
+    ++count;
+  return count;
+}
 
 Error inferNode(const RowKernel &kernel, Node &node) {
   return Inference(kernel, node).run();

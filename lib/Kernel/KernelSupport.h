@@ -38,6 +38,10 @@ llvm::Error kernelError(const llvm::Twine &message);
 /// nodes of `kernel`, or says what is wrong with them.
 llvm::Error inferNode(const RowKernel &kernel, Node &node);
 
+/// Leading row dimensions along which `arg` does not move: a sum into it runs
+/// over them.
+unsigned countSummedDims(const RowKernel &kernel, const Arg &arg);
+
 /// The same kernel with as few row dimensions as possible: adjacent ones are
 /// merged, and rows that only continue each other become columns.
 RowKernel collapseRows(const RowKernel &kernel);

@@ -23,7 +23,7 @@ bool Arg::operator==(const Arg &other) const {
 
 static auto fields(const Node &n) {
   return std::tie(n.kind, n.type, n.predicate, n.byRow, n.byCol, n.arg,
-                  n.operands, n.imm);
+                  n.scratch, n.operands, n.imm);
 }
 
 bool Node::operator==(const Node &other) const {
@@ -140,6 +140,8 @@ static void printNode(raw_ostream &os, size_t index, const Node &node) {
   os << name(node.kind);
   if (node.arg >= 0)
     os << " arg" << node.arg;
+  if (node.scratch >= 0)
+    os << " arg" << node.scratch;
   printImmediate(os, node);
   for (int32_t operand : node.operands)
     if (operand >= 0)
@@ -196,6 +198,14 @@ static Error verifyShape(const RowKernel &kernel) {
                          " row strides, wanted one for each of the " +
                          Twine(kernel.rows.size()) + " row dimensions");
   return Error::success();
+}
+
+int64_t sumScratch(int64_t elements) { return 2 * elements; }
+
+int64_t scatterScratch(int64_t rows, int64_t cols, int64_t tableRows) {
+  // Lost parts of the table's rows that are met more than sumBlock times, how
+  // many these are, and one number for each row of the table.
+  return rows / sumBlock * cols + 1 + tableRows;
 }
 
 /// A sum starts from zero or from what is there, so there is one an argument.

@@ -226,6 +226,14 @@ void RowKernelBuilder::scatterAddRow(int arg, Expr index, int64_t indexStride,
                   indexStride, arg));
 }
 
+void RowKernelBuilder::keepLost(int scratch) {
+  if (!firstError.empty() || kernel.nodes.empty())
+    return;
+  Node node = kernel.nodes.pop_back_val();
+  node.scratch = scratch;
+  append(node);
+}
+
 Type RowKernelBuilder::typeOf(Expr x) const {
   return x.node < 0 ? Type::None : kernel.nodes[x.node].type;
 }

@@ -103,6 +103,14 @@ Value ValueBuilder::select(Value c, Value x, Value y) {
   return arith::SelectOp::create(b, c, x, y);
 }
 
+std::pair<Value, Value> ValueBuilder::addKeepingLost(Value sum, Value lost,
+                                                     Value x) {
+  Value wanted = add(x, lost), next = add(sum, wanted);
+  Value rest = sub(wanted, sub(next, sum));
+  Value isFinite = less(math::AbsFOp::create(b, rest), f(INFINITY, rest));
+  return {next, select(isFinite, rest, f(0, rest))};
+}
+
 Value ValueBuilder::less(Value x, Value y) {
   return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
 }

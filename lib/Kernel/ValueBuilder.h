@@ -34,6 +34,11 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value maximum(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y);
+  /// sum + x, and what that sum loses to rounding, when `lost` was lost before
+  /// (W. Kahan, "Further remarks on reducing truncation errors", 1965). Nothing
+  /// is lost of a sum that is not finite.
+  std::pair<mlir::Value, mlir::Value>
+  addKeepingLost(mlir::Value sum, mlir::Value lost, mlir::Value x);
 
 private:
   using V = mlir::Value;

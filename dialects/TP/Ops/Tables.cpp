@@ -71,6 +71,7 @@ void EmbeddingGradOp::lowerToRows(RowLowering &rows) {
   int arg = rows.argument(getDtable(), tableArg(rows), /*written=*/true,
                           /*zeroFirst=*/true);
   rows.builder().scatterAddRow(arg, row, table[1], dy, valid);
+  rows.keepLostOfScatter(table[0]);
 }
 
 SmallVector<int64_t> EmbeddingGradOp::getSpace() {

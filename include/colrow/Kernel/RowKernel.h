@@ -113,6 +113,8 @@ struct Node {
   /// Whether the value differs from row to row, and from column to column.
   bool byRow = false, byCol = false;
   int32_t arg = -1;
+  /// Of long sums: the argument that keeps what is not yet in `arg`.
+  int32_t scratch = -1;
   std::array<int32_t, 3> operands = {-1, -1, -1};
   int64_t imm = 0;
 
@@ -250,7 +252,8 @@ public:
   void store(int arg, Expr value, int64_t colOffset = 0);
   /// arg[col] = sum of f32 `value` over all rows (+= for Accumulate). Row
   /// strides must be 0, the column stride not. One sum an argument, here and in
-  /// totalSum.
+  /// totalSum. Rows are added one after another in float; see keepLost for
+  /// many.
   void colSum(int arg, Expr value);
   /// The one f32 at arg = sum of `value` over rows and columns (+= for
   /// Accumulate), in float over at most 4096 columns, then in double. A value
@@ -261,6 +264,15 @@ public:
   /// `valid` is false. The kernel never zeroes `arg`.
   void scatterAddRow(int arg, Expr index, int64_t indexStride, Expr value,
                      std::optional<Expr> valid = std::nullopt);
+
+  /// The last effect, a sum of f32 over many rows (colSum, scatterAddRow, or an
+  /// accumulating store whose leading row strides are 0 and others are not), is
+  /// exact to a few rounding errors however many rows there are: `sumBlock` of
+  /// them are added plainly, and more with compensation (Kahan, 1965). For that
+  /// it needs a zeroed argument of its own, with Access::Accumulate:
+  /// - colSum and store: as `arg`, but twice its elements (sumScratch);
+  /// - scatterAddRow: strides 0, scatterScratch elements.
+  void keepLost(int scratch);
 
   Type typeOf(Expr x) const;
   llvm::Expected<RowKernel> finish();
@@ -273,6 +285,15 @@ private:
   RowKernel kernel;
   std::string firstError;
 };
+
+/// Terms that a long sum adds in float without compensation: their rounding
+/// errors stay below 4e-6 of the sum of their sizes.
+inline constexpr int64_t sumBlock = 64;
+
+/// f32 elements of scratch for keepLost: of a sum into `elements`, and of a
+/// scatter of `rows` rows of `cols` into a table of `tableRows`.
+int64_t sumScratch(int64_t elements);
+int64_t scatterScratch(int64_t rows, int64_t cols, int64_t tableRows);
 
 Expr operator+(Expr a, Expr b);
 Expr operator-(Expr a, Expr b);

@@ -30,6 +30,8 @@ struct RowArgument {
   bool zeroFirst = false;
   /// A constant table instead of a value.
   std::optional<llvm::SmallVector<float>> constant;
+  /// Scratch of so many f32 for this kernel alone instead of a value.
+  int64_t scratch = 0;
 };
 
 /// Builds one row kernel from one or more ops over one space.
@@ -66,6 +68,9 @@ public:
   /// An argument of the op's own making for `value`.
   int argument(mlir::Value value, kernel::Arg arg, bool written = false,
                bool zeroFirst = false);
+  /// Lets the last effect, a scatter into a table of `tableRows` rows, keep
+  /// what rounding loses, if many rows are added.
+  void keepLostOfScatter(int64_t tableRows);
   /// A constant float table.
   int constantTable(llvm::ArrayRef<float> table, kernel::Arg arg);
 
@@ -108,6 +113,8 @@ private:
   void checkShape(mlir::Value value, Access access);
   void noteSum(mlir::Value result);
   kernel::Arg elementArg(int64_t k) const;
+  void keepLost(mlir::Value result);
+  void keepLostIn(kernel::Arg arg, int64_t elements);
 
   llvm::SmallVector<int64_t> space;
   llvm::function_ref<bool(mlir::Value)> escapes;
