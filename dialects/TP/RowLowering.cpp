@@ -256,16 +256,33 @@ splitFactor(const layout::DimLayout &dim, const layout::Mesh &mesh) {
   return {found->padded / ranks * inner, found};
 }
 
-Expr RowLowering::blockStart(LayoutAttr layoutAttr, unsigned dim) {
+int64_t tp::wholeSize(LayoutAttr layoutAttr, unsigned dim, int64_t local) {
+  layout::Layout layout = layoutAttr.getLayout();
+  if (layout.dims[dim].empty())
+    return local;
+  int64_t size = 1;
+  for (const layout::Factor &factor : layout.dims[dim])
+    size *= factor.size;
+  return size;
+}
+
+Expr tp::blockStart(kernel::RowKernelBuilder &builder, LayoutAttr layoutAttr,
+                    unsigned dim,
+                    llvm::function_ref<Expr(unsigned)> coordinate) {
   layout::Layout layout = layoutAttr.getLayout();
   layout::Mesh mesh = layoutAttr.getMesh().getMesh();
   auto [block, factor] = splitFactor(layout.dims[dim], mesh);
+  Expr index = builder.constI64(0);
   if (!factor)
-    return rows.constI64(0);
-  Expr index = rows.constI64(0);
+    return index;
   for (unsigned axis : factor->axes)
-    index = index * rows.constI64(mesh.axes[axis].size) + coordinate(axis);
-  return index * rows.constI64(block);
+    index = index * builder.constI64(mesh.axes[axis].size) + coordinate(axis);
+  return index * builder.constI64(block);
+}
+
+Expr RowLowering::blockStart(LayoutAttr layout, unsigned dim) {
+  return tp::blockStart(rows, layout, dim,
+                        [&](unsigned axis) { return coordinate(axis); });
 }
 
 Expr RowLowering::globalIndex(LayoutAttr layout, unsigned dim, Expr local) {

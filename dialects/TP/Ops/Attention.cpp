@@ -6,6 +6,7 @@
 // logarithms of the rows' sums (Dao et al., 2022).
 
 #include "colrow/TP/PlanLowering.h"
+#include "colrow/TP/RowLowering.h"
 #include "colrow/TP/TP.h"
 
 using namespace mlir;
@@ -164,35 +165,32 @@ public:
 };
 
 template <typename Op> Expr TiledAttention<Op>::Tile::dropoutFactor() {
-  // Index in the whole [b, groups, heads a group, s, t] of the mask.
-  Expr group = builder.intArg(1);
-  if (auto layoutAttr = attention.op.getLayout()) {
-    layout::Layout layout = layoutAttr->getLayout();
-    layout::Mesh mesh = layoutAttr->getMesh().getMesh();
-    if (!layout.dims[2].empty()) {
-      Expr start = builder.constI64(0);
-      for (unsigned axis : layout.dims[2].front().axes)
-        start = start * builder.constI64(mesh.axes[axis].size) +
-                scalarBlock(32 + 8 * axis);
-      group = group + start * builder.constI64(attention.m);
-    }
-  }
-  int64_t groups = attention.m;
-  if (auto layoutAttr = attention.op.getLayout()) {
-    layout::Layout layout = layoutAttr->getLayout();
-    if (!layout.dims[2].empty())
-      groups = layout.dims[2].front().size;
-  }
   ints = {{0, {1, 0, 0}}, {0, {0, 1, 0}}, {0, {0, 0, 1}}};
-  Expr head = (builder.intArg(0) * builder.constI64(groups) + group) *
-                  builder.constI64(attention.g) +
-              builder.intArg(2);
-  Expr position = builder.rowIndex(0) + builder.constI64(row);
-  Expr index = (head * builder.constI64(attention.s) + position) *
-                   builder.constI64(attention.t) +
-               builder.colIndex();
-  Expr u = builder.philoxUniform(
-      scalarBlock(16), uint32_t(attention.op.getId()), scalarBlock(24), index);
+  // Index in the whole [b, groups, heads a group, s, t] of the mask: where an
+  // element is in this rank's block, and the dimension of q that says where the
+  // block begins. Keys are never split.
+  std::pair<Expr, unsigned> places[] = {
+      {builder.intArg(0), 0},
+      {builder.intArg(1), 2},
+      {builder.intArg(2), 3},
+      {builder.rowIndex(0) + builder.constI64(row), 1}};
+  auto q = cast<RankedTensorType>(attention.op.getQ().getType()).getShape();
+  Expr index = builder.constI64(0);
+  for (auto [local, dim] : places) {
+    int64_t size = q[dim];
+    if (std::optional<LayoutAttr> layout = attention.op.getLayout()) {
+      auto coordinate = [&](unsigned axis) {
+        return scalarBlock(scalarOffset::coordinate(axis));
+      };
+      local = local + blockStart(builder, *layout, dim, coordinate);
+      size = wholeSize(*layout, dim, size);
+    }
+    index = index * builder.constI64(size) + local;
+  }
+  index = index * builder.constI64(attention.t) + builder.colIndex();
+  Expr u = builder.philoxUniform(scalarBlock(scalarOffset::seed),
+                                 uint32_t(attention.op.getId()),
+                                 scalarBlock(scalarOffset::step), index);
   double p = attention.op.getDropout().convertToDouble();
   return builder.select(builder.ge(u, builder.constF32(float(p))),
                         builder.constF32(float(1.0 / (1.0 - p))),

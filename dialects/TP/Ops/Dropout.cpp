@@ -21,17 +21,12 @@ SmallVector<Value> DropoutOp::buildGradients(OpBuilder &b, ValueRange gradients,
 void DropoutOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   ArrayRef<int64_t> local = rows.getSpace();
-  std::optional<layout::Layout> whole;
-  if (getLayout())
-    whole = getLayout()->getLayout();
   Expr index = b.constI64(0);
   for (unsigned d = 0; d < local.size(); ++d) {
     Expr i = d + 1 == local.size() ? b.colIndex() : b.rowIndex(d);
     int64_t size = local[d];
-    if (whole && !whole->dims[d].empty()) {
-      size = 1;
-      for (const layout::Factor &factor : whole->dims[d])
-        size *= factor.size;
+    if (getLayout()) {
+      size = wholeSize(*getLayout(), d, size);
       i = rows.globalIndex(*getLayout(), d, i);
     }
     index = index * b.constI64(size) + i;

@@ -34,6 +34,24 @@ struct RowArgument {
   int64_t scratch = 0;
 };
 
+/// Byte offsets in the block of scalars that the host sets before a step: see
+/// ScalarBlock in runtime/Plan/plan.fbs.
+namespace scalarOffset {
+inline constexpr int64_t learningRate = 0, bias1 = 4, bias2 = 8, seed = 16,
+                         step = 24;
+inline constexpr int64_t coordinate(unsigned axis) { return 32 + 8 * axis; }
+} // namespace scalarOffset
+
+/// Size of dimension `dim` of the whole tensor with `layout`; `local` is the
+/// size of a block.
+int64_t wholeSize(LayoutAttr layout, unsigned dim, int64_t local);
+
+/// i64: where this rank's block of dimension `dim` begins in the whole one,
+/// from its coordinate on each axis.
+kernel::Expr
+blockStart(kernel::RowKernelBuilder &builder, LayoutAttr layout, unsigned dim,
+           llvm::function_ref<kernel::Expr(unsigned axis)> coordinate);
+
 /// Builds one row kernel from one or more ops over one space.
 class RowLowering {
 public:
@@ -74,15 +92,25 @@ public:
   /// A constant float table.
   int constantTable(llvm::ArrayRef<float> table, kernel::Arg arg);
 
-  /// Set by the host before a step: see ScalarBlock in runtime/Plan/plan.fbs.
-  kernel::Expr learningRate() { return scalarBlock(0, kernel::Elem::F32); }
-  kernel::Expr biasCorrection1() { return scalarBlock(4, kernel::Elem::F32); }
-  kernel::Expr biasCorrection2() { return scalarBlock(8, kernel::Elem::F32); }
-  kernel::Expr seed() { return scalarBlock(16, kernel::Elem::I64); }
-  kernel::Expr step() { return scalarBlock(24, kernel::Elem::I64); }
+  /// Set by the host before a step.
+  kernel::Expr learningRate() {
+    return scalarBlock(scalarOffset::learningRate, kernel::Elem::F32);
+  }
+  kernel::Expr biasCorrection1() {
+    return scalarBlock(scalarOffset::bias1, kernel::Elem::F32);
+  }
+  kernel::Expr biasCorrection2() {
+    return scalarBlock(scalarOffset::bias2, kernel::Elem::F32);
+  }
+  kernel::Expr seed() {
+    return scalarBlock(scalarOffset::seed, kernel::Elem::I64);
+  }
+  kernel::Expr step() {
+    return scalarBlock(scalarOffset::step, kernel::Elem::I64);
+  }
   /// This rank's coordinate on mesh axis `axis`.
   kernel::Expr coordinate(unsigned axis) {
-    return scalarBlock(32 + 8 * axis, kernel::Elem::I64);
+    return scalarBlock(scalarOffset::coordinate(axis), kernel::Elem::I64);
   }
 
   /// i64: index along dimension `dim` of the whole tensor with `layout`, given
