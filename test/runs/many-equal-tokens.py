@@ -11,7 +11,8 @@ work = colrow.workspace(sys.argv[1])
 data = work / "tokens.bin"
 np.full(1200000, 5, np.uint16).tofile(data)
 SIZES = dict(vocab_size=16, n_positions=100)
-gpt2 = colrow.gpt2_config(work / "gpt2", n_embd=8, n_head=2, n_layer=1, n_inner=12, **SIZES)
+gpt2 = colrow.gpt2_config(work / "gpt2", n_embd=8, n_head=2, n_layer=1, n_inner=12, tie_word_embeddings=False,
+                            **SIZES)
 llama = colrow.llama_config(work / "llama", vocab_size=16, hidden_size=8, intermediate_size=12,
                             num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=2,
                             max_position_embeddings=100)
@@ -29,8 +30,9 @@ for model, tp in ((gpt2, 1), (gpt2, 2), (llama, 1)):
     wanted = gradients(model, 1, 2)
     sums = 0
     for name, found in gradients(model, tp, 10000).items():
-        is_sum = found.ndim == 1 or "wte" in name or "wpe" in name or "embed" in name
+        if found.ndim > 1 and not any(table in name for table in ("wte", "wpe", "embed")):
+            continue
         apart = ranks.apart(found, wanted[name])
-        colrow.check(apart <= (1e-5 if is_sum else 1e-4), f"{model.name} tp={tp}: {name} is off by {apart:.1e}")
-        sums += is_sum
+        colrow.check(apart <= 1e-5, f"{model.name} tp={tp}: {name} is off by {apart:.1e}")
+        sums += 1
     colrow.check(sums >= 4, f"{model.name}: {sums} gradients that are sums over tokens")
