@@ -174,3 +174,19 @@ func.func @next_c1() {
 ^third:
   return
 }
+
+// -----
+
+func.func @sum_squares_of_one_kind(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{'tp.sum_squares' op result #0 must be 3 sums of squares: tensor<3xf32>, but got 'tensor<f32>'}}
+  %y = tp.sum_squares %x : (tensor<8x4xf32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @clip_two(%x: tensor<2xf32>) {
+  // expected-error@+1 {{'tp.clip' op operand #0 must be 3 sums of squares: tensor<3xf32>, but got 'tensor<2xf32>'}}
+  %norm, %scale = tp.clip %x : (tensor<2xf32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
