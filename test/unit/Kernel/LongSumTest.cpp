@@ -71,7 +71,8 @@ TEST(LongSum, EqualTermsAndOnesOfOtherSigns) {
   b.colSum(b.colArg(Elem::F32, Access::Write), x * sign);
   b.keepLost(b.colArg(Elem::F32, Access::Accumulate));
   Compiled kernel(b);
-  Floats in(std::vector<float>{0.1f, 1.0f / 3, -1e-3f}), sums(cols, 0), signedSums(cols, 0);
+  Floats in(std::vector<float>{0.1f, 1.0f / 3, -1e-3f}), sums(cols, 0),
+      signedSums(cols, 0);
   Floats scratch(sumScratch(cols), 0), scratch2(sumScratch(cols), 0);
   kernel(in, sums, scratch, signedSums, scratch2);
   for (int64_t c = 0; c < cols; ++c) {
