@@ -52,32 +52,72 @@ static Error checkTensor(const ModelFiles &files, const NamedSource &source) {
   if (!isReadableAsFloat(place.info->type))
     return failure("{0}: tensor {1} has dtype {2}; wanted: F32, BF16 or F16",
                    place.file->path(), source.tensor, nameOf(place.info->type));
-  // Maps the file before the ranks read it.
-  return place.file->data(*place.info).takeError();
+  return Error::success();
 }
 
-static void loadBlock(const ModelFiles &files, ArrayRef<NamedSource> sources,
+namespace {
+/// A tensor of a file in memory, for all ranks.
+class Staged {
+public:
+  /// Parts of a fused tensor follow each other: it is read once for all.
+  Error read(TensorPlace place) {
+    if (info == place.info)
+      return Error::success();
+    info = nullptr;
+    bytes.resize_for_overwrite(place.info->end - place.info->begin);
+    if (Error error =
+            place.file->read(*place.info, 0, bytes.size(), bytes.data()))
+      return error;
+    info = place.info;
+    return Error::success();
+  }
+  TensorType type() const { return info->type; }
+  const char *data() const { return bytes.data(); }
+
+private:
+  const TensorInfo *info = nullptr;
+  SmallVector<char, 0> bytes;
+};
+} // namespace
+
+/// What a rank stores of `map`, whose first element is `first` of the whole
+/// parameter.
+static void loadBlock(const Staged &tensor, const SourceMap &map, int64_t first,
                       const BlockMap &blocks, float *out) {
+  int64_t last = first + map.elements();
+  blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
+    int64_t begin = std::max(whole, first);
+    int64_t end = std::min(whole + count, last);
+    if (begin >= end)
+      return;
+    float *to = out + local + (begin - whole);
+    map.forEachPiece(
+        begin - first, end - begin,
+        [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
+          readFloats(tensor.type(), tensor.data(), offset, stride, length,
+                     to + done);
+        });
+  });
+}
+
+static Error loadParameter(Executor &executor, const ModelFiles &files,
+                           const plan::Parameter &parameter,
+                           ArrayRef<NamedSource> sources, Staged &tensor) {
   int64_t first = 0;
   for (const NamedSource &source : sources) {
-    int64_t last = first + source.map.elements();
-    TensorPlace place = files.find(source.tensor);
-    const char *data = cantFail(place.file->data(*place.info));
-    blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
-      int64_t begin = std::max(whole, first);
-      int64_t end = std::min(whole + count, last);
-      if (begin >= end)
-        return;
-      float *to = out + local + (begin - whole);
-      source.map.forEachPiece(
-          begin - first, end - begin,
-          [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
-            readFloats(place.info->type, data, offset, stride, length,
-                       to + done);
-          });
+    if (Error error = tensor.read(files.find(source.tensor)))
+      return error;
+    executor.onRanks([&](unsigned rank) {
+      float *out = blockOf(executor, rank, parameter);
+      if (first == 0)
+        std::memset(out, 0, parameter.bytes());
+      BlockMap blocks(listOf(parameter.shape()), parameter.dims(),
+                      executor.mesh(), rank);
+      loadBlock(tensor, source.map, first, blocks, out);
     });
-    first = last;
+    first += source.map.elements();
   }
+  return Error::success();
 }
 
 Error loadParameters(Executor &executor, const ModelFiles &files,
@@ -94,16 +134,11 @@ Error loadParameters(Executor &executor, const ModelFiles &files,
       if (Error error = checkTensor(files, source))
         return error;
   }
-  executor.onRanks([&](unsigned rank) {
-    for (const auto &[parameter, sources] : all) {
-      float *out = blockOf(executor, rank, *parameter);
-      std::memset(out, 0, parameter->bytes());
-      BlockMap blocks(listOf(parameter->shape()), parameter->dims(),
-                      executor.mesh(), rank);
-      loadBlock(files, sources, blocks, out);
-    }
-  });
-  files.release();
+  Staged tensor;
+  for (const auto &[parameter, sources] : all)
+    if (Error error =
+            loadParameter(executor, files, *parameter, sources, tensor))
+      return error;
   return Error::success();
 }
 

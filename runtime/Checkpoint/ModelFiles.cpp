@@ -98,9 +98,4 @@ std::vector<TensorPlace> ModelFiles::tensors() const {
   return result;
 }
 
-void ModelFiles::release() const {
-  for (const auto &file : files)
-    file->release();
-}
-
 } // namespace colrow::runtime

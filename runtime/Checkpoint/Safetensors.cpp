@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The header of a Safetensors file, and mapping of its data.
+// The header of a Safetensors file, and reading of its data. Nothing is mapped:
+// a file that others cut while it is in use must be an error, not a signal.
 
 #include "colrow/runtime/Safetensors.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Json.h"
+#include "colrow/runtime/ReadAt.h"
 #include "llvm/Support/Endian.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <mutex>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,20 +57,10 @@ std::string textOfShape(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-struct SafetensorsFile::Mapping {
-  std::mutex mutex;
-  char *start = nullptr;
-};
-
 SafetensorsFile::SafetensorsFile(std::string path, int fd, uint64_t size)
-    : file(std::move(path)), fd(fd), size(size),
-      mapping(std::make_unique<Mapping>()) {}
+    : file(std::move(path)), fd(fd), size(size) {}
 
-SafetensorsFile::~SafetensorsFile() {
-  if (mapping->start)
-    ::munmap(mapping->start, size);
-  ::close(fd);
-}
+SafetensorsFile::~SafetensorsFile() { ::close(fd); }
 
 Expected<std::unique_ptr<SafetensorsFile>>
 SafetensorsFile::open(StringRef path) {
@@ -88,21 +78,6 @@ SafetensorsFile::open(StringRef path) {
   if (Error error = result->readHeader())
     return prefixed(path, std::move(error));
   return result;
-}
-
-static Error readAt(int fd, char *out, uint64_t bytes, uint64_t offset) {
-  while (bytes > 0) {
-    ssize_t done = ::pread(fd, out, bytes, offset);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0)
-      return failure("cannot read: {0}",
-                     done < 0 ? strerror(errno) : "file ends early");
-    out += done;
-    offset += done;
-    bytes -= done;
-  }
-  return Error::success();
 }
 
 Error SafetensorsFile::readHeader() {
@@ -220,22 +195,12 @@ const TensorInfo *SafetensorsFile::find(StringRef name) const {
   return found == index.end() ? nullptr : &list[found->second];
 }
 
-Expected<const char *> SafetensorsFile::data(const TensorInfo &tensor) const {
-  std::lock_guard<std::mutex> lock(mapping->mutex);
-  if (!mapping->start && size > 0) {
-    void *p = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p == MAP_FAILED)
-      return failure("{0}: cannot map {1} bytes: {2}", file, size,
-                     strerror(errno));
-    mapping->start = static_cast<char *>(p);
-  }
-  return mapping->start + tensor.begin;
-}
-
-void SafetensorsFile::release() const {
-  std::lock_guard<std::mutex> lock(mapping->mutex);
-  if (mapping->start)
-    ::madvise(mapping->start, size, MADV_DONTNEED);
+Error SafetensorsFile::read(const TensorInfo &tensor, uint64_t first,
+                            uint64_t bytes, char *out) const {
+  if (Error error = readAt(fd, out, bytes, tensor.begin + first))
+    return failure("{0}: tensor {1}: {2}", file, tensor.name,
+                   toString(std::move(error)));
+  return Error::success();
 }
 
 } // namespace colrow::runtime

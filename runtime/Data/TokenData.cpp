@@ -4,11 +4,11 @@
 
 #include "colrow/runtime/TokenData.h"
 #include "colrow/runtime/Errors.h"
+#include "colrow/runtime/ReadAt.h"
 #include "colrow/runtime/Safetensors.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +34,13 @@ Error outside(const Place &place, int64_t token, int64_t vocab) {
                  place.position, vocab);
 }
 
+/// The file was complete when it was opened.
+Error cannotRead(int64_t step, Error error) {
+  return failure("{0} (the tokens of step {1}: was the file changed during the "
+                 "run?)",
+                 toString(std::move(error)), step);
+}
+
 //===- Batches in Safetensors ---------------------------------------------===//
 
 class SafetensorsBatches : public TokenData {
@@ -46,19 +53,17 @@ public:
   Error fill(int64_t step, int32_t *ids, int32_t *labels) override;
 
 private:
-  Expected<const char *> check(StringRef name, TensorType &type);
-  Error row(const char *data, TensorType type, Place place, bool labels,
-            int32_t *out);
+  Error check(StringRef name, const TensorInfo *&tensor);
+  Error row(const TensorInfo &tensor, Place place, bool labels, int32_t *out);
 
   std::unique_ptr<SafetensorsFile> file;
   BatchShape shape;
   int64_t steps = 0;
-  TensorType idType, labelType;
-  const char *idData = nullptr, *labelData = nullptr;
+  const TensorInfo *ids = nullptr, *labels = nullptr;
+  std::vector<char> bytes; // a row
 };
 
-Expected<const char *> SafetensorsBatches::check(StringRef name,
-                                                 TensorType &type) {
+Error SafetensorsBatches::check(StringRef name, const TensorInfo *&tensor) {
   const TensorInfo *info = file->find(name);
   if (!info)
     return failure("{0}: has no tensor {1}; wanted: input_ids and labels, "
@@ -77,32 +82,32 @@ Expected<const char *> SafetensorsBatches::check(StringRef name,
     return failure("{0}: {1} has {2} steps, input_ids {3}", file->path(), name,
                    info->shape[0], steps);
   steps = info->shape[0];
-  type = info->type;
-  return file->data(*info);
-}
-
-Error SafetensorsBatches::prepare() {
-  Expected<const char *> ids = check("input_ids", idType);
-  if (!ids)
-    return ids.takeError();
-  Expected<const char *> labels = check("labels", labelType);
-  if (!labels)
-    return labels.takeError();
-  idData = *ids;
-  labelData = *labels;
+  tensor = info;
   return Error::success();
 }
 
-Error SafetensorsBatches::row(const char *data, TensorType type, Place place,
+Error SafetensorsBatches::prepare() {
+  if (Error error = check("input_ids", ids))
+    return error;
+  if (Error error = check("labels", labels))
+    return error;
+  bytes.resize(shape.seq * sizeof(int64_t));
+  return Error::success();
+}
+
+Error SafetensorsBatches::row(const TensorInfo &tensor, Place place,
                               bool labels, int32_t *out) {
-  int64_t first = ((place.step % steps) * shape.batch + place.row) * shape.seq;
+  int64_t row = (place.step % steps) * shape.batch + place.row;
+  int64_t width = bytesOf(tensor.type), size = shape.seq * width;
+  if (Error error = file->read(tensor, row * size, size, bytes.data()))
+    return cannotRead(place.step, std::move(error));
   for (int64_t i = 0; i < shape.seq; ++i) {
     int64_t token = 0;
-    if (type == TensorType::i64) {
-      std::memcpy(&token, data + (first + i) * 8, 8);
+    if (tensor.type == TensorType::i64) {
+      std::memcpy(&token, &bytes[i * width], 8);
     } else {
       int32_t narrow;
-      std::memcpy(&narrow, data + (first + i) * 4, 4);
+      std::memcpy(&narrow, &bytes[i * width], 4);
       token = narrow;
     }
     place.position = i;
@@ -114,16 +119,15 @@ Error SafetensorsBatches::row(const char *data, TensorType type, Place place,
   return Error::success();
 }
 
-Error SafetensorsBatches::fill(int64_t step, int32_t *ids, int32_t *labels) {
+Error SafetensorsBatches::fill(int64_t step, int32_t *idsOut,
+                               int32_t *labelsOut) {
   for (int64_t b = 0; b < shape.batch; ++b) {
-    if (Error error =
-            row(idData, idType, {file->path(), "token id", step, b, 0},
-                /*labels=*/false, ids + b * shape.seq))
+    if (Error error = row(*ids, {file->path(), "token id", step, b, 0},
+                          /*labels=*/false, idsOut + b * shape.seq))
       return error;
-    int32_t *rowLabels = labels + b * (shape.seq + 1);
-    if (Error error =
-            row(labelData, labelType, {file->path(), "label", step, b, 0},
-                /*labels=*/true, rowLabels))
+    int32_t *rowLabels = labelsOut + b * (shape.seq + 1);
+    if (Error error = row(*labels, {file->path(), "label", step, b, 0},
+                          /*labels=*/true, rowLabels))
       return error;
     rowLabels[shape.seq] = ignoredLabel;
   }
@@ -137,56 +141,46 @@ public:
   TokenWindows(StringRef path, unsigned width, const BatchShape &shape)
       : path(path.str()), width(width), shape(shape) {}
   ~TokenWindows() override {
-    if (data)
-      ::munmap(data, bytes);
+    if (fd >= 0)
+      ::close(fd);
   }
 
-  Error map();
+  Error open();
   Error fill(int64_t step, int32_t *ids, int32_t *labels) override;
 
 private:
-  int64_t token(int64_t index) const;
+  int64_t token(int64_t i) const;
 
   std::string path;
   unsigned width; // bytes of a token
   BatchShape shape;
-  void *data = nullptr;
-  uint64_t bytes = 0;
+  int fd = -1;
   int64_t windows = 0;
+  std::vector<char> bytes; // a window and the token after it
 };
 
-Error TokenWindows::map() {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Error TokenWindows::open() {
+  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return failure("{0}: cannot open: {1}", path, strerror(errno));
   struct stat status;
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd);
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
     return failure("{0}: not a regular file", path);
-  }
   uint64_t size = status.st_size;
   int64_t tokens = size / width;
   windows = tokens > 0 ? (tokens - 1) / shape.seq : 0;
-  if (size % width != 0 || windows == 0) {
-    ::close(fd);
-    if (windows == 0)
-      return failure("{0}: {1} tokens are too few: a window takes {2}", path,
-                     tokens, shape.seq + 1);
+  if (windows == 0)
+    return failure("{0}: {1} tokens are too few: a window takes {2}", path,
+                   tokens, shape.seq + 1);
+  if (size % width != 0)
     return failure("{0}: {1} bytes are no whole number of {2}-byte tokens",
                    path, size, width);
-  }
-  void *p = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  int error = errno;
-  ::close(fd);
-  if (p == MAP_FAILED)
-    return failure("{0}: cannot map: {1}", path, strerror(error));
-  data = p;
-  bytes = size;
+  bytes.resize((shape.seq + 1) * width);
   return Error::success();
 }
 
-int64_t TokenWindows::token(int64_t index) const {
-  const char *at = static_cast<const char *>(data) + index * width;
+int64_t TokenWindows::token(int64_t i) const {
+  const char *at = &bytes[i * width];
   if (width == 1)
     return static_cast<unsigned char>(*at);
   uint32_t value = 0;
@@ -197,8 +191,11 @@ int64_t TokenWindows::token(int64_t index) const {
 Error TokenWindows::fill(int64_t step, int32_t *ids, int32_t *labels) {
   for (int64_t b = 0; b < shape.batch; ++b) {
     int64_t window = (step % windows * shape.batch + b) % windows;
+    if (Error error = readAt(fd, bytes.data(), bytes.size(),
+                             uint64_t(window) * shape.seq * width))
+      return cannotRead(step, prefixed(path, std::move(error)));
     for (int64_t i = 0; i <= shape.seq; ++i) {
-      int64_t value = token(window * shape.seq + i);
+      int64_t value = token(i);
       if (value >= shape.vocab)
         return outside({path, "token id", step, b, i}, value, shape.vocab);
       labels[b * (shape.seq + 1) + i] = int32_t(value);
@@ -230,7 +227,7 @@ TokenData::open(StringRef path, TokenType type, const BatchShape &shape) {
     width = type == TokenType::u32 ? 4 : 2;
   }
   auto windows = std::make_unique<TokenWindows>(path, width, shape);
-  if (Error error = windows->map())
+  if (Error error = windows->open())
     return std::move(error);
   return windows;
 }

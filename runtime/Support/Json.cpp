@@ -4,6 +4,7 @@
 
 #include "colrow/runtime/Json.h"
 #include "colrow/runtime/Errors.h"
+#include "colrow/runtime/ReadAt.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -64,19 +65,10 @@ Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
                    uint64_t(status.st_size), maxBytes);
   }
   std::string text(status.st_size, '\0');
-  size_t done = 0;
-  while (done < text.size()) {
-    ssize_t got = ::read(fd, &text[done], text.size() - done);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      break;
-    done += got;
-  }
-  int error = errno;
+  Error error = readAt(fd, text.data(), text.size(), 0);
   ::close(fd);
-  if (done != text.size())
-    return failure("{0}: cannot read: {1}", path, strerror(error));
+  if (error)
+    return prefixed(path, std::move(error));
   return text;
 }
 

@@ -3,6 +3,7 @@
 // tp-opt: runs passes on .mlir files and prints the result.
 
 #include "colrow/Passes/Passes.h"
+#include "colrow/runtime/ProgramEnd.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -19,6 +20,7 @@ static void printModelNames() {
 }
 
 int main(int argc, char **argv) {
+  colrow::runtime::guardProgramEnd("tp-opt");
   printModelNames();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect>();

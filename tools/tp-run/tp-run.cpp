@@ -4,6 +4,7 @@
 
 #include "Options.h"
 #include "Train.h"
+#include "colrow/runtime/ProgramEnd.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <cstdio>
@@ -18,6 +19,7 @@ static void outOfMemory() {
 }
 
 int main(int argc, char **argv) {
+  colrow::runtime::guardProgramEnd("tp-run");
   std::set_new_handler(outOfMemory);
   // Files and memory files beyond the limit are errors to report.
   std::signal(SIGXFSZ, SIG_IGN);

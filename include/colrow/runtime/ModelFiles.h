@@ -31,8 +31,6 @@ public:
   TensorPlace find(llvm::StringRef tensor) const;
   /// All tensors, file after file.
   std::vector<TensorPlace> tensors() const;
-  /// Releases mapped pages of all files.
-  void release() const;
 
 private:
   llvm::Error openShards(llvm::StringRef folder, llvm::StringRef index);

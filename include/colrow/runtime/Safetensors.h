@@ -65,11 +65,10 @@ public:
   /// Entries of "__metadata__".
   const llvm::StringMap<std::string> &metadata() const { return notes; }
 
-  /// The tensor's bytes, mapped from the file on the first call: reading an
-  /// element brings its page in. Not aligned beyond 1. Safe from many threads.
-  llvm::Expected<const char *> data(const TensorInfo &tensor) const;
-  /// Tells the system that mapped pages are not needed for now.
-  void release() const;
+  /// Reads bytes [first, first + bytes) of the tensor's data. Error: what the
+  /// header promised is not there any more. Safe from many threads.
+  llvm::Error read(const TensorInfo &tensor, uint64_t first, uint64_t bytes,
+                   char *out) const;
 
 private:
   SafetensorsFile(std::string path, int fd, uint64_t size);
@@ -78,14 +77,12 @@ private:
                         uint64_t dataBegin);
   llvm::Error checkCoverage(uint64_t dataBegin);
 
-  struct Mapping;
   std::string file;
   int fd;
   uint64_t size;
   std::vector<TensorInfo> list;
   llvm::StringMap<unsigned> index;
   llvm::StringMap<std::string> notes;
-  std::unique_ptr<Mapping> mapping;
 };
 
 /// Reads elements first, first + stride, ... of a tensor's data as float32 into

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Batches of token ids from a file, mapped, not read whole.
+// Batches of token ids from a file, of which a step reads what it needs.
 //
 // `.safetensors`: tensors input_ids and labels, int64 or int32, [steps, batch,
 //   seq]; labels are not shifted, -100 is ignored. After the last step the
@@ -36,8 +36,8 @@ public:
 
   /// Writes ids [batch, seq] and labels [batch, seq + 1] of `step`, from 0.
   /// Label 0 of a row is never used; the labels end with -100 where the file
-  /// has none for the token after the last. Error: a token outside the
-  /// vocabulary, with its place.
+  /// has none for the token after the last. Allocates nothing. Error: a token
+  /// outside the vocabulary, with its place, or a file that was cut meanwhile.
   virtual llvm::Error fill(int64_t step, int32_t *ids, int32_t *labels) = 0;
 };
 

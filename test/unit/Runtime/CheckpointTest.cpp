@@ -39,7 +39,7 @@ std::vector<std::string> list(const std::string &path) {
 float firstWeight(const std::string &path, StringRef tensor) {
   auto file = take(SafetensorsFile::open(path));
   float value;
-  std::memcpy(&value, take(file->data(*file->find(tensor))), 4);
+  std::memcpy(&value, dataOf(*file, *file->find(tensor)).data(), 4);
   return value;
 }
 

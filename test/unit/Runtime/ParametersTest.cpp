@@ -10,6 +10,7 @@
 #include "colrow/runtime/SourceMap.h"
 #include <cmath>
 #include <cstring>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -249,9 +250,9 @@ TEST(Parameters, FusedTransposedSlicesRoundTrip) {
     auto saved = take(SafetensorsFile::open(out + "/model.safetensors"));
     const TensorInfo *info = saved->find("c_attn");
     ASSERT_TRUE(info);
-    EXPECT_EQ(
-        std::memcmp(take(saved->data(*info)), fused.data(), fused.size() * 4),
-        0);
+    EXPECT_EQ(std::memcmp(dataOf(*saved, *info).data(), fused.data(),
+                          fused.size() * 4),
+              0);
   }
 }
 
@@ -359,10 +360,30 @@ TEST(Parameters, OutputsAreDumpedUnderFileNames) {
   ASSERT_TRUE(file->find("file.w") && file->find("logits"));
   float want[3];
   initialValues(plan->parameters()->Get(0)->init(), 1, 0, 0, 3, want);
-  EXPECT_EQ(std::memcmp(take(file->data(*file->find("file.w"))), want, 12), 0);
+  EXPECT_EQ(std::memcmp(dataOf(*file, *file->find("file.w")).data(), want, 12),
+            0);
   LoadedPlan none = toyPlan(1, 4).load();
   auto other = take(Executor::create(none.get()));
   EXPECT_HAS(textOf(dumpOutputs(*other, path)), "--outputs gradients,logits");
+}
+
+/// Weights cut between opening and reading.
+TEST(Parameters, CutWeightsAreAnError) {
+  TempFolder folder;
+  std::string path = folder / "model.safetensors";
+  constexpr int64_t count = 1 << 16;
+  auto writer = take(SafetensorsWriter::create(
+      path, {{"toy.weight", TensorType::f32, {count}}}, {}));
+  std::vector<float> values(count, 1);
+  ASSERT_EQ(textOf(writer->append(values.data(), count * 4)), "");
+  ASSERT_EQ(textOf(writer->commit()), "");
+  LoadedPlan plan = toyPlan(2, count).load();
+  auto executor = take(Executor::create(plan.get()));
+  ModelFiles files = take(ModelFiles::open(folder.path));
+  EXPECT_EQ(textOf(loadParameters(*executor, files, Holding::model)), "");
+  ASSERT_EQ(::truncate(path.c_str(), count), 0);
+  std::string text = textOf(loadParameters(*executor, files, Holding::model));
+  EXPECT_HAS(text, "model.safetensors: tensor toy.weight: file ends at byte");
 }
 
 } // namespace

@@ -55,7 +55,7 @@ TEST(Safetensors, RoundTrip) {
   EXPECT_EQ(info->elements(), 6);
   EXPECT_EQ(info->begin % 8, 0u);
   float out[3];
-  readFloats(info->type, take(file->data(*info)), 1, 2, 3, out);
+  readFloats(info->type, dataOf(*file, *info).data(), 1, 2, 3, out);
   EXPECT_EQ(out[0], 2);
   EXPECT_EQ(out[2], 6);
   EXPECT_EQ(file->find("b"), nullptr);

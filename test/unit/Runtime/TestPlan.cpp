@@ -225,6 +225,13 @@ TempFolder::TempFolder() {
 
 TempFolder::~TempFolder() { sys::fs::remove_directories(path); }
 
+std::vector<char> dataOf(const SafetensorsFile &file,
+                         const TensorInfo &tensor) {
+  std::vector<char> bytes(tensor.end - tensor.begin);
+  EXPECT_EQ(textOf(file.read(tensor, 0, bytes.size(), bytes.data())), "");
+  return bytes;
+}
+
 std::string readFile(const std::string &path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

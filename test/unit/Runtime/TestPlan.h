@@ -7,6 +7,7 @@
 
 #include "colrow/runtime/Executor.h"
 #include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/Safetensors.h"
 #include "gtest/gtest.h"
 #include <string>
 #include <vector>
@@ -130,6 +131,9 @@ void writeFile(const std::string &path, llvm::StringRef text);
 inline llvm::StringRef textOfBytes(const std::vector<uint8_t> &bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
+
+/// All bytes of a tensor.
+std::vector<char> dataOf(const SafetensorsFile &file, const TensorInfo &tensor);
 
 /// Text of an error; empty for success.
 inline std::string textOf(llvm::Error error) {

@@ -5,7 +5,9 @@
 #include "colrow/runtime/TokenData.h"
 #include "TestPlan.h"
 #include "colrow/runtime/Safetensors.h"
+#include "llvm/Support/FileSystem.h"
 #include <cstring>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -122,6 +124,40 @@ TEST(TokenData, SafetensorsOfAnotherShapeAreRefused) {
   ASSERT_EQ(textOf(writer->commit()), "");
   EXPECT_HAS(textOf(TokenData::open(path, TokenType::automatic, {1, 3, 10})),
              "has no tensor input_ids");
+}
+
+/// A file that is cut while it is read: an error at the step that misses
+/// tokens, whatever the form; steps before it have theirs.
+TEST(TokenData, CutFilesAreErrorsNotSignals) {
+  TempFolder folder;
+  std::string flat = folder / "t.bin", batches = folder / "d.safetensors";
+  constexpr int64_t seq = 4096; // rows of several pages
+  std::vector<uint16_t> tokens(4 * seq + 1, 7);
+  writeFile(flat, StringRef(reinterpret_cast<char *>(tokens.data()),
+                            tokens.size() * 2));
+  auto writer = take(
+      SafetensorsWriter::create(batches,
+                                {{"input_ids", TensorType::i32, {4, 1, seq}},
+                                 {"labels", TensorType::i32, {4, 1, seq}}},
+                                {}));
+  std::vector<int32_t> wide(8 * seq, 7);
+  ASSERT_EQ(textOf(writer->append(wide.data(), wide.size() * 4)), "");
+  ASSERT_EQ(textOf(writer->commit()), "");
+  for (const std::string &path : {flat, batches}) {
+    auto data = take(TokenData::open(path, TokenType::u16, {1, seq, 10}));
+    std::vector<int32_t> ids(seq), labels(seq + 1);
+    ASSERT_EQ(textOf(data->fill(3, ids.data(), labels.data())), "");
+    uint64_t size = 0;
+    ASSERT_FALSE(sys::fs::file_size(path, size));
+    ASSERT_EQ(::truncate(path.c_str(), size - seq), 0);
+    EXPECT_EQ(textOf(data->fill(1, ids.data(), labels.data())), "");
+    std::string text = textOf(data->fill(3, ids.data(), labels.data()));
+    EXPECT_HAS(text, path);
+    EXPECT_HAS(text, "ends at byte");
+    EXPECT_HAS(text, "step 3");
+    ASSERT_EQ(::truncate(path.c_str(), 0), 0);
+    EXPECT_NE(textOf(data->fill(0, ids.data(), labels.data())), "");
+  }
 }
 
 } // namespace
