@@ -40,7 +40,7 @@ public:
       return step.emitError(
           "tp-differentiate: the loss depends on no parameter "
           "that is trained");
-    emitResults();
+    emitResults(loss);
     tp::addPhases(step);
     Block &forward = step.getBody().front();
     builder.setInsertionPoint(forward.getNextNode()->getTerminator());
@@ -104,18 +104,41 @@ private:
               : gradient;
   }
 
-  /// Results leave the forward as tp.output.
-  void emitResults() {
+  /// What the loss is the mean of, where every rank has it whole; null for a
+  /// loss that is no mean.
+  static Value countOf(Value loss) {
+    Operation *op = loss.getDefiningOp();
+    while (isa_and_nonnull<tp::LayoutChangeOpInterface>(op))
+      op = op->getOperand(0).getDefiningOp();
+    auto mean = dyn_cast_or_null<tp::MeanOp>(op);
+    if (!mean)
+      return Value();
+    tp::LayoutAttr layout = tp::getLayoutAttr(mean.getCount());
+    for (unsigned axis = 0; layout && axis < layout.getMesh().getNames().size();
+         ++axis)
+      if (layout.getLayout().state(axis).kind != layout::StateKind::Replicated)
+        return Value();
+    return mean.getCount();
+  }
+
+  void emitOutput(StringRef name, FlatSymbolRefAttr parameter, Value value) {
+    tp::OutputOp::create(builder, value.getLoc(), name, parameter, value,
+                         tp::LayoutAttr(), TypeAttr());
+  }
+
+  /// Results leave the forward as tp.output, and so does the count that tells a
+  /// step without labels from one that went wrong.
+  void emitResults(Value loss) {
     Operation *ret = step.getBody().front().getTerminator();
     builder.setInsertionPoint(ret);
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
-      tp::OutputOp::create(
-          builder, value.getLoc(),
-          role ? role.getValue().str() : "result" + std::to_string(i),
-          FlatSymbolRefAttr(), value, tp::LayoutAttr(), TypeAttr());
+      emitOutput(role ? role.getValue().str() : "result" + std::to_string(i),
+                 FlatSymbolRefAttr(), value);
     }
+    if (Value count = countOf(loss))
+      emitOutput("token_count", FlatSymbolRefAttr(), count);
     ret->setOperands({});
     (void)step.eraseResults(llvm::BitVector(step.getNumResults(), true));
   }
@@ -123,9 +146,9 @@ private:
   /// Parameters' gradients leave the backward as tp.output.
   void emitGradients() {
     for (auto &[symbol, gradient] : parameterGradients)
-      tp::OutputOp::create(builder, gradient.getLoc(), "gradient",
-                           FlatSymbolRefAttr::get(builder.getContext(), symbol),
-                           gradient, tp::LayoutAttr(), TypeAttr());
+      emitOutput("gradient",
+                 FlatSymbolRefAttr::get(builder.getContext(), symbol),
+                 gradient);
   }
 
   func::FuncOp step;

@@ -309,6 +309,8 @@ private:
     } else if (op.getName() == "grad_norm") {
       program.gradNorm = at;
       program.hasGradNorm = true;
+    } else if (op.getName() == "token_count") {
+      program.tokenCount = at;
     } else {
       PlanOutputValue output;
       output.name =
@@ -432,6 +434,8 @@ private:
           instruction.call);
     fix(program.loss);
     fix(program.gradNorm);
+    if (program.tokenCount)
+      fix(*program.tokenCount);
     for (PlanOutputValue &output : program.outputs)
       fix(output.src);
   }

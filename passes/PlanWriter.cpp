@@ -36,6 +36,8 @@ public:
     auto loss = operand(program.loss);
     auto norm = program.hasGradNorm ? operand(program.gradNorm)
                                     : fb::Offset<plan::Operand>();
+    auto count = program.tokenCount ? operand(*program.tokenCount)
+                                    : fb::Offset<plan::Operand>();
     auto memory = plan::CreateMemory(
         builder, program.parameterBytes, program.gradientBytes,
         program.optimizerBytes, program.activationBytes, program.scratchBytes);
@@ -65,6 +67,8 @@ public:
     plan.add_loss(loss);
     if (program.hasGradNorm)
       plan.add_grad_norm(norm);
+    if (program.tokenCount)
+      plan.add_token_count(count);
     plan.add_outputs(outputs);
     plan.add_memory(memory);
     plan.add_optimizer(optimizer);

@@ -91,6 +91,7 @@ struct PlanProgram {
   int64_t batch = 0, seq = 0, vocabulary = 0;
   Address loss, gradNorm;
   bool hasGradNorm = false;
+  std::optional<Address> tokenCount; ///< what the loss is the mean of
   uint64_t parameterBytes = 0, gradientBytes = 0, optimizerBytes = 0,
            activationBytes = 0;
 };

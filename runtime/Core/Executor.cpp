@@ -264,8 +264,12 @@ StepResult Executor::runStep(const StepInputs &inputs) {
       std::memcpy(&value, address(0, *operand), sizeof(value));
     return value;
   };
-  return {read(impl->plan.loss()), read(impl->plan.grad_norm()),
-          read(impl->plan.token_count())};
+  StepResult result;
+  result.loss = read(impl->plan.loss());
+  result.gradNorm = read(impl->plan.grad_norm());
+  if (impl->plan.token_count())
+    result.labels = read(impl->plan.token_count());
+  return result;
 }
 
 ArrayRef<TraceEvent> Executor::events(unsigned rank) const {

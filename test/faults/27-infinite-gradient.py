@@ -27,6 +27,8 @@ for tp in (1, 2, 4):
         colrow.check(all(np.isfinite(colrow.losses(report))), f"{what}: losses {colrow.losses(report)}")
         norms = [step["grad_norm"] for step in report["steps"]]
         colrow.check(norms == [None, None], f"{what}: norms {norms}, wanted none that is a number")
+        left = [step["left_out"] for step in report["steps"]]
+        colrow.check(left == [True, True] and report["steps_left_out"] == 2, f"{what}: left out {left}")
         found = colrow.load_safetensors(saved / "model.safetensors")
         for name, tensor in weights.items():
             colrow.check(found[name].tobytes() == tensor.tobytes(), f"{what}: {name} moved")

@@ -16,15 +16,18 @@ public:
   ~Progress() { finish(); }
 
   void show(const StepRecord &step);
-  /// Ends the live line, so that other text can follow.
+  /// Ends the live line, so that other text can follow, and says how many steps
+  /// were left out.
   void finish();
 
 private:
+  void showLeftOut(const StepRecord &step);
+
   int64_t totalSteps;
   bool live;
   bool open = false; // a live line stands unfinished
   double seconds = 0;
-  int64_t done = 0;
+  int64_t done = 0, leftOut = 0;
 };
 
 /// "1 h 02 min", "3 min 20 s", "12 s".

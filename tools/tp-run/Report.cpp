@@ -15,6 +15,10 @@ using namespace llvm;
 
 namespace colrow::tprun {
 
+bool StepRecord::isLeftOut() const {
+  return hasNoLabels() || (std::isfinite(loss) && !std::isfinite(gradNorm));
+}
+
 /// Nine digits: a float32 is read back to the bit.
 static void number(json::OStream &json, StringRef key, double value) {
   json.attributeBegin(key);
@@ -62,10 +66,15 @@ Error writeReport(StringRef path, const plan::Plan &plan,
           json.attribute("step", step.step);
           number(json, "loss", step.loss);
           number(json, "grad_norm", step.gradNorm);
+          number(json, "labels", step.labels.value_or(NAN));
+          json.attribute("left_out", step.isLeftOut());
           number(json, "seconds", step.seconds);
           number(json, "tokens_per_second", step.tokensPerSecond);
         });
     });
+    json.attribute("steps_left_out", count_if(steps, [](const auto &step) {
+                     return step.isLeftOut();
+                   }));
     json.attributeObject("memory", [&] { writeMemory(json, plan); });
     struct rusage usage = {};
     ::getrusage(RUSAGE_SELF, &usage);

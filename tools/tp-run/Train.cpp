@@ -9,6 +9,7 @@
 #include "colrow/runtime/Checkpoint.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/HostCpu.h"
+#include "colrow/runtime/ProgramEnd.h"
 #include "colrow/runtime/Trace.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -120,6 +121,9 @@ Error Trainer::checkFiles() const {
 }
 
 Error Trainer::prepare() {
+  if (!isStandardOutputOpen())
+    return failure("standard output is closed: progress cannot be shown; send "
+                   "it to a file or to /dev/null");
   if (Error error = checkFiles())
     return error;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
@@ -213,9 +217,9 @@ Error Trainer::oneStep() {
       std::chrono::steady_clock::now() - begin;
   double tokens = double(plan->batch()) * double(plan->seq());
   records.push_back({state.step + 1, result.loss, result.gradNorm,
-                     passed.count(), tokens / passed.count()});
+                     result.labels, passed.count(), tokens / passed.count()});
   progress.show(records.back());
-  if (!std::isfinite(result.loss))
+  if (!std::isfinite(result.loss) && !records.back().hasNoLabels())
     return failure("loss of step {0} is {1}: training stopped{2}",
                    state.step + 1, std::isnan(result.loss) ? "NaN" : "infinite",
                    folder ? ", the last checkpoint stays as it is" : "");

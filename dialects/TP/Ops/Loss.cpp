@@ -158,8 +158,11 @@ void TokenLossOp::lowerToRows(RowLowering &rows) {
 
 void TokenLossGradOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
-  Expr valid = isValid(rows, getLabels(), getIgnore());
-  Expr dsum = b.select(valid, rows.scalar(getDsum()), b.constF32(0));
+  // A product, not a choice: the mean of no label has the gradient 1 / 0, and
+  // 0 times that is NaN for every row, so the optimizer moves nothing.
+  Expr valid = b.select(isValid(rows, getLabels(), getIgnore()), b.constF32(1),
+                        b.constF32(0));
+  Expr dsum = valid * rows.scalar(getDsum());
   rows.setFull(getDsumexp(), dsum / rows.full(getSumexp()));
   rows.setFull(getDpicked(), -dsum);
 }

@@ -10,6 +10,7 @@
 #include "colrow/runtime/PlanFile.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace colrow::runtime {
@@ -30,7 +31,9 @@ struct StepInputs {
 struct StepResult {
   float loss = 0;
   float gradNorm = 0; // 0 when the plan has none
-  float tokens = 0;   // valid labels; 0 when the plan does not count them
+  /// What the loss is the mean of: valid labels. Nothing when the plan does not
+  /// count them.
+  std::optional<float> labels;
 };
 
 struct TraceEvent {
