@@ -75,6 +75,8 @@ public:
         return failure();
     }
     program.scratchBytes = buffers.allocate();
+    if (failed(checkRegions()))
+      return failure();
     resolve();
     countMemory();
     return success();
@@ -440,6 +442,31 @@ private:
       fix(output.src);
   }
 
+  /// Refuses what no runtime would take, by the value to blame.
+  LogicalResult checkRegions() {
+    uint64_t bytes = std::max(program.scratchBytes, program.persistentBytes);
+    if (bytes <= runtime::maxRegionBytes)
+      return success();
+    bool arena = bytes == program.scratchBytes;
+    Value largest;
+    step.walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        if (isa<tp::ParamOp>(op) != arena &&
+            (!largest || elementsOf(value) > elementsOf(largest)))
+          largest = value;
+    });
+    InFlightDiagnostic error = step.emitError("lower-to-plan: a rank needs ");
+    error << bytes << " bytes for "
+          << (arena ? "activations and temporaries"
+                    : "parameters and optimizer state")
+          << ", at most " << runtime::maxRegionBytes << " can be addressed";
+    if (largest)
+      error << "; the largest value, of " << uint64_t(elementsOf(largest)) * 4
+            << " bytes, is " << nameOf(largest.getDefiningOp()) << ' '
+            << llvm::formatv("{0}", largest.getType()).str();
+    return error << ": take a smaller batch or sequence, or more ranks";
+  }
+
   void countMemory() {
     program.activationBytes = buffers.savedBytes();
     step.walk([&](tp::AdamWOp op) {
@@ -461,6 +488,10 @@ private:
 
 struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
   using LowerToPlanBase::LowerToPlanBase;
+  LowerToPlanPass(std::vector<uint8_t> &tables, StringRef file)
+      : receiver(&tables) {
+    output = file.str();
+  }
 
   void runOnOperation() override {
     auto step = getStepFunction(getOperation());
@@ -481,13 +512,30 @@ struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
           << llvm::toString(tables.takeError());
       return signalPassFailure();
     }
-    if (output.empty())
-      return;
-    if (llvm::Error e = runtime::writePlanFile(output, *tables)) {
+    if (llvm::Error e = keep(*tables)) {
       getOperation().emitError("lower-to-plan: ")
           << llvm::toString(std::move(e));
       signalPassFailure();
     }
   }
+
+  /// What tp-run would refuse is never written.
+  llvm::Error keep(std::vector<uint8_t> &tables) {
+    StringRef name = output.empty() ? "plan" : StringRef(output);
+    if (llvm::Error e = runtime::loadPlanTable(name, tables).takeError())
+      return e;
+    if (receiver)
+      *receiver = std::move(tables);
+    else if (!output.empty())
+      return runtime::writePlanFile(output, tables);
+    return llvm::Error::success();
+  }
+
+  std::vector<uint8_t> *receiver = nullptr;
 };
 } // namespace
+
+std::unique_ptr<Pass> passes::createLowerToPlan(std::vector<uint8_t> &tables,
+                                                StringRef file) {
+  return std::make_unique<LowerToPlanPass>(tables, file);
+}

@@ -63,7 +63,7 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"mesh", "mesh", "std::string", "", "Mesh, as in tp=4">,
+    Option<"mesh", "mesh", "std::string", "\"tp=1\"", "Mesh, as in tp=4">,
     Option<"topology", "topology", "std::string", "",
            "Topology file; without one the stated defaults">,
     ListOption<"pins", "pin", "std::string",

@@ -46,7 +46,5 @@ void passes::buildPipeline(OpPassManager &manager,
   // Kernels are chosen on local shapes, which decide what fits together.
   manager.addPass(createFuse());
   verifyPhase(manager, "local");
-  LowerToPlanOptions plan;
-  plan.output = options.output;
-  manager.addPass(createLowerToPlan(std::move(plan)));
+  manager.addPass(createLowerToPlan(*options.tables, options.output));
 }

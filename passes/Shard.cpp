@@ -490,7 +490,7 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    auto parsed = layout::Mesh::parse(mesh.empty() ? "tp=1" : StringRef(mesh));
+    auto parsed = layout::Mesh::parse(mesh);
     if (!parsed)
       return module.emitError("tp-shard: ")
              << llvm::toString(parsed.takeError());

@@ -132,7 +132,9 @@ readSmallFile(StringRef path) {
     return fileError(path, llvm::formatv("has {0} bytes, a topology has at "
                                          "most {1}",
                                          status.getSize(), kMaxFileBytes));
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto buffer = llvm::MemoryBuffer::getFile(
+      path, /*IsText=*/true, /*RequiresNullTerminator=*/true,
+      /*IsVolatile=*/true); // read, not mapped
   if (!buffer)
     return fileError(path, "cannot read the topology: " +
                                buffer.getError().message());

@@ -37,7 +37,7 @@ static llvm::Expected<MeshAxis> parseAxis(StringRef text) {
   MeshAxis axis;
   axis.name = name.str();
   axis.role = name == "dp" ? AxisRole::Batch : AxisRole::Feature;
-  if (name.empty() ||
+  if (!text.contains('=') || name.empty() ||
       !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return fail(formatv("mesh axis '{0}': wanted NAME=SIZE, as in tp=4", text));
   if (role == "batch")

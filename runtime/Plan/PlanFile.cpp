@@ -4,7 +4,6 @@
 // checked in Validate.cpp.
 
 #include "colrow/runtime/PlanFile.h"
-#include "colrow/runtime/AtomicFile.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Json.h"
 #include "llvm/Support/Endian.h"
@@ -20,7 +19,8 @@ static constexpr char magic[] = "COLROWPL";
 static constexpr size_t headerSize = 32;
 static constexpr uint64_t maxTableSize = uint64_t(2) << 30;
 
-Error writePlanFile(StringRef path, ArrayRef<uint8_t> table) {
+Expected<std::unique_ptr<AtomicFile>> startPlanFile(StringRef path,
+                                                    ArrayRef<uint8_t> table) {
   if (table.size() >= maxTableSize)
     return failure("{0}: a plan of {1} bytes is larger than the format's 2 GiB",
                    path, table.size());
@@ -33,10 +33,15 @@ Error writePlanFile(StringRef path, ArrayRef<uint8_t> table) {
   if (!file)
     return file.takeError();
   if (Error error = (*file)->write(header, headerSize))
-    return error;
+    return std::move(error);
   if (Error error = (*file)->write(table.data(), table.size()))
-    return error;
-  return (*file)->commit();
+    return std::move(error);
+  return file;
+}
+
+Error writePlanFile(StringRef path, ArrayRef<uint8_t> table) {
+  auto file = startPlanFile(path, table);
+  return file ? (*file)->commit() : file.takeError();
 }
 
 static Error checkHeader(StringRef name, ArrayRef<uint8_t> bytes) {
@@ -70,6 +75,10 @@ Expected<LoadedPlan> readPlanBuffer(StringRef name, ArrayRef<uint8_t> bytes) {
   if (support::endian::read64le(bytes.data() + 24) != xxh3_64bits(table))
     return failure("{0}: plan file is damaged: its checksum does not match",
                    name);
+  return loadPlanTable(name, table);
+}
+
+Expected<LoadedPlan> loadPlanTable(StringRef name, ArrayRef<uint8_t> table) {
   LoadedPlan result;
   size_t rounded = (table.size() + 127) / 64 * 64;
   result.storage.reset(static_cast<uint8_t *>(std::aligned_alloc(64, rounded)));

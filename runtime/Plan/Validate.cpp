@@ -5,7 +5,6 @@
 // region, so the executor checks nothing.
 
 #include "Validate.h"
-#include "colrow/runtime/PlanFile.h"
 #include <climits>
 
 using namespace llvm;

@@ -7,11 +7,9 @@
 
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Mesh.h"
+#include "colrow/runtime/PlanFile.h"
 
 namespace colrow::runtime {
-
-/// No region, tensor or product of sizes may exceed this many bytes.
-constexpr uint64_t maxRegionBytes = uint64_t(1) << 46;
 
 /// Product of positive numbers, or 0 when one is not positive or the product
 /// exceeds maxRegionBytes.

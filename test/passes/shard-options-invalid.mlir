@@ -1,5 +1,7 @@
 // RUN: not tp-opt %s --tp-shard="mesh=tp:heads=2" 2>&1 | FileCheck %s --check-prefix=ROLE
 // RUN: not tp-opt %s --tp-shard="mesh=tp=0" 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not tp-opt %s --tp-shard="mesh=2" 2>&1 | FileCheck %s --check-prefix=NUMBER
+// RUN: not tp-opt %s --tp-shard="mesh=" 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not tp-opt %s --tp-shard="mesh=dp=2" 2>&1 | FileCheck %s --check-prefix=BATCH
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2,ep=2" 2>&1 | FileCheck %s --check-prefix=AXES
 // RUN: not tp-opt %s --tp-shard="mesh=tp=1024" 2>&1 | FileCheck %s --check-prefix=RANKS
@@ -16,6 +18,8 @@
 
 // ROLE: error: tp-shard: mesh axis 'tp': role 'heads' is not one of batch, feature
 // SIZE: error: tp-shard: mesh axis 'tp': size '0' is not a number from 1 to 65536
+// NUMBER: error: tp-shard: mesh axis '2': wanted NAME=SIZE, as in tp=4
+// EMPTY: error: tp-shard: mesh axis '': wanted NAME=SIZE, as in tp=4
 // BATCH: error: tp-shard: mesh 'dp=2': one feature axis is supported so far, as in tp=4; batch axes and several axes are not
 // AXES: error: tp-shard: mesh 'tp=2,ep=2': one feature axis is supported so far, as in tp=4; batch axes and several axes are not
 // RANKS: error: tp-shard: the mesh has 1024 ranks, but topology 'default' holds 64 (level 'memory'); use a smaller mesh or another topology

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The summary is read from the plan file itself, so it says what was written.
+// The summary is read from the plan's tables, so it says what is written.
 
 #include "Summary.h"
-#include "colrow/runtime/PlanFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -85,11 +84,44 @@ static void printCollectives(const plan::Plan &plan, raw_ostream &os) {
                   bytesText(total.second));
 }
 
-Error colrow::printSummary(StringRef path, raw_ostream &os) {
-  auto plan = runtime::readPlanFile(path);
-  if (!plan)
-    return plan.takeError();
-  const plan::Plan &p = plan->get();
+/// Mesh axes that some parameter is split over, or some collective works on.
+static SmallVector<bool> usedAxes(const plan::Plan &plan) {
+  SmallVector<bool> used(plan.mesh()->size(), false);
+  auto use = [&](const flatbuffers::Vector<uint8_t> *axes) {
+    for (unsigned i = 0; axes && i < axes->size(); ++i)
+      used[axes->Get(i)] = true;
+  };
+  for (const plan::Parameter *parameter : *plan.parameters())
+    for (const plan::Dim *dim : *parameter->dims())
+      for (const plan::Factor *factor : *dim->factors())
+        use(factor->axes());
+  for (const plan::Instruction *instruction : *plan.instructions())
+    if (const plan::Collective *collective = instruction->op_as_Collective())
+      use(collective->axes());
+  return used;
+}
+
+static void printNotes(const plan::Plan &plan, const cost::Topology &topology,
+                       raw_ostream &os) {
+  SmallVector<bool> used = usedAxes(plan);
+  for (unsigned axis = 0; axis < used.size(); ++axis) {
+    const plan::MeshAxis *entry = plan.mesh()->Get(axis);
+    if (!used[axis] && entry->size() > 1)
+      os << formatv("note: nothing is split over {0}={1}: every rank does the "
+                    "same work, since that is faster on topology '{2}' (see "
+                    "--topology and --pin)\n",
+                    entry->name()->str(), entry->size(), topology.name);
+  }
+  uint64_t bytes = plan.persistent_bytes() + plan.scratch_bytes();
+  if (double(bytes) > topology.memoryBytes)
+    os << formatv("note: a rank needs {0}, more than the {1} that one of "
+                  "topology '{2}' has\n",
+                  bytesText(bytes), bytesText(uint64_t(topology.memoryBytes)),
+                  topology.name);
+}
+
+void colrow::printSummary(StringRef path, const plan::Plan &p,
+                          const cost::Topology &topology, raw_ostream &os) {
   os << formatv("{0}: ", path);
   for (const plan::MeshAxis *axis : *p.mesh())
     os << axis->name()->str() << '=' << axis->size() << ' ';
@@ -103,5 +135,5 @@ Error colrow::printSummary(StringRef path, raw_ostream &os) {
                 bytesText(m->parameters()), bytesText(m->gradients()),
                 bytesText(m->optimizer()), bytesText(m->activations()),
                 bytesText(m->arena()));
-  return Error::success();
+  printNotes(p, topology, os);
 }

@@ -5,15 +5,19 @@
 #ifndef COLROW_TOOLS_TP_COMPILE_SUMMARY_H
 #define COLROW_TOOLS_TP_COMPILE_SUMMARY_H
 
+#include "colrow/Cost/Topology.h"
+#include "colrow/runtime/PlanSchema.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace colrow {
 
-/// Reads the plan file `path` back and prints parameters, layouts, collectives
-/// a step with bytes, and memory a rank.
-llvm::Error printSummary(llvm::StringRef path, llvm::raw_ostream &os);
+/// Prints parameters, layouts, collectives a step with bytes, and memory a rank
+/// of the plan that is to be written to `path`; then what a user should know
+/// before running it: mesh axes over which nothing is split, and a rank that
+/// needs more memory than one of `topology` has.
+void printSummary(llvm::StringRef path, const plan::Plan &plan,
+                  const cost::Topology &topology, llvm::raw_ostream &os);
 
 } // namespace colrow
 

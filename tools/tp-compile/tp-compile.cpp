@@ -5,10 +5,12 @@
 #include "Summary.h"
 #include "colrow/Import/Import.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/runtime/Json.h"
+#include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/ProgramEnd.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include <csignal>
 
@@ -143,9 +145,10 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
     return fail("--batch and --seq are for model folders; the graph " + input +
                 " has shapes of its own");
   FirstError error(context);
-  if (!llvm::sys::fs::exists(input))
-    return fail(input + ": no such file");
-  auto module = parseSourceFile<ModuleOp>(input, &context);
+  auto text = runtime::readTextFile(input);
+  if (!text)
+    return text.takeError();
+  auto module = parseSourceString<ModuleOp>(*text, &context, input);
   if (!module)
     return fail(error.text);
   return module;
@@ -173,6 +176,26 @@ static llvm::Error chooseResults(ModuleOp module) {
   return llvm::Error::success();
 }
 
+/// The plan appears when all else is well: its summary printed, too.
+static llvm::Error writePlan(llvm::ArrayRef<uint8_t> tables) {
+  auto file = runtime::startPlanFile(output, tables);
+  if (!file)
+    return file.takeError();
+  if (quiet)
+    return (*file)->commit();
+  auto plan = runtime::loadPlanTable(output, tables);
+  if (!plan)
+    return plan.takeError();
+  auto topo =
+      topology.empty() ? cost::defaultTopology() : cost::readTopology(topology);
+  if (!topo)
+    return topo.takeError();
+  printSummary(output, plan->get(), *topo, llvm::outs());
+  llvm::outs().flush();
+  // The program's end says what went wrong.
+  return llvm::outs().has_error() ? llvm::Error::success() : (*file)->commit();
+}
+
 static llvm::Error run() {
   if (llvm::Error e = checkOptions())
     return e;
@@ -198,6 +221,8 @@ static llvm::Error run() {
   options.optimizer.clipGradNorm = clipGradNorm;
   options.optimizer.keepGradients = llvm::is_contained(outputs, "gradients");
   options.output = output;
+  std::vector<uint8_t> tables;
+  options.tables = &tables;
   PassManager manager(&context);
   // Each phase ends in its own verifier pass.
   manager.enableVerifier(false);
@@ -205,10 +230,11 @@ static llvm::Error run() {
   FirstError error(context);
   if (failed(manager.run(**module)))
     return fail(error.text.empty() ? "the pipeline failed" : error.text);
-  return quiet ? llvm::Error::success() : printSummary(output, llvm::outs());
+  return writePlan(tables);
 }
 
 int main(int argc, char **argv) {
+  runtime::guardProgramEnd("tp-compile");
   // A write beyond the file-size limit is an error to report, not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   cl::HideUnrelatedOptions(

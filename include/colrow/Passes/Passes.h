@@ -25,10 +25,16 @@ struct PipelineOptions {
   std::string topology;
   llvm::SmallVector<std::string> pins;
   OptimizeOptions optimizer;
-  std::string output; ///< the plan file
+  std::string output; ///< the plan file that the tables are for
+  std::vector<uint8_t> *tables = nullptr; ///< receives the plan's tables
 };
 
-/// From an imported graph to the plan file: graph, step, local, plan. Each
+/// lower-to-plan that hands the tables over instead of writing `file`, which
+/// errors name.
+std::unique_ptr<mlir::Pass> createLowerToPlan(std::vector<uint8_t> &tables,
+                                              llvm::StringRef file);
+
+/// From an imported graph to the plan's tables: graph, step, local, plan. Each
 /// phase ends in its verifier.
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);

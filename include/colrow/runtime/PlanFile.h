@@ -8,6 +8,7 @@
 #ifndef COLROW_RUNTIME_PLANFILE_H
 #define COLROW_RUNTIME_PLANFILE_H
 
+#include "colrow/runtime/AtomicFile.h"
 #include "colrow/runtime/PlanSchema.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,8 +21,15 @@ namespace colrow::runtime {
 /// Version of the file format: changes whenever a field's meaning does.
 constexpr uint32_t planFormatVersion = 1;
 
+/// No region, tensor or product of sizes may exceed this many bytes.
+constexpr uint64_t maxRegionBytes = uint64_t(1) << 46;
+
 /// Writes header and table (the finished FlatBuffers buffer, identifier
-/// "CLRP"). The file appears whole or not at all; a full disk is an error.
+/// "CLRP"). The file appears whole, at the result's commit(), or not at all; a
+/// full disk is an error.
+llvm::Expected<std::unique_ptr<AtomicFile>>
+startPlanFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> table);
+/// The same, committed.
 llvm::Error writePlanFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> table);
 
 /// A plan in memory, 64-byte aligned, that passed validatePlan().
@@ -31,8 +39,8 @@ public:
   const plan::Plan *operator->() const { return root; }
 
 private:
-  friend llvm::Expected<LoadedPlan> readPlanBuffer(llvm::StringRef,
-                                                   llvm::ArrayRef<uint8_t>);
+  friend llvm::Expected<LoadedPlan> loadPlanTable(llvm::StringRef,
+                                                  llvm::ArrayRef<uint8_t>);
   struct Free {
     void operator()(uint8_t *p) const { ::free(p); }
   };
@@ -43,6 +51,11 @@ private:
 /// Reads and validates a plan file. Whatever the file holds, the result is a
 /// valid plan or an error that names the file; never a crash.
 llvm::Expected<LoadedPlan> readPlanFile(llvm::StringRef path);
+
+/// Checks a table and keeps a copy: all that readPlanFile does behind the
+/// header. `name` is for errors.
+llvm::Expected<LoadedPlan> loadPlanTable(llvm::StringRef name,
+                                         llvm::ArrayRef<uint8_t> table);
 
 /// The same for the bytes of a file (header and table); `name` is for errors.
 llvm::Expected<LoadedPlan> readPlanBuffer(llvm::StringRef name,

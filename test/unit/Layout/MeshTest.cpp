@@ -49,12 +49,14 @@ TEST(Mesh, RefusesSizesThatAreNone) {
   EXPECT_EQ(errorOf("tp=65536"), "");
   EXPECT_EQ(errorOf("tp=99999999999999999999"), wanted("99999999999999999999"));
   EXPECT_EQ(errorOf("tp=two"), wanted("two"));
-  EXPECT_EQ(errorOf("tp"), wanted(""));
+  EXPECT_EQ(errorOf("tp="), wanted(""));
 }
 
 TEST(Mesh, RefusesNamesThatAreNone) {
   EXPECT_EQ(errorOf("=4"), "mesh axis '=4': wanted NAME=SIZE, as in tp=4");
   EXPECT_EQ(errorOf(""), "mesh axis '': wanted NAME=SIZE, as in tp=4");
+  EXPECT_EQ(errorOf("2"), "mesh axis '2': wanted NAME=SIZE, as in tp=4");
+  EXPECT_EQ(errorOf("tp=2,"), "mesh axis '': wanted NAME=SIZE, as in tp=4");
   EXPECT_EQ(errorOf("t p=4"),
             "mesh axis 't p=4': wanted NAME=SIZE, as in tp=4");
 }

@@ -1,0 +1,25 @@
+# RUN: %python %s %t
+# UNSUPPORTED: sanitize
+"""With too little address space for the threads that the BLAS library starts on its own, tp-run still
+ends: with its error, or with what was asked."""
+import subprocess
+import sys
+
+import colrow
+
+work = colrow.workspace(sys.argv[1])
+model = colrow.gpt2_config(work / "model")
+data = colrow.random_tokens(work / "tokens.bin", 400, 64)
+plan = colrow.compile_plan(model, work / "step.plan", 2, 2, 8)
+for kibibytes in (110000, 150000, 200000, 300000):
+    for arguments, code, says in (
+            (("train", plan, "--seed", 1, "--data", data, "--steps", 1), 1, "ulimit -v"),
+            (("train", work / "no.plan", "--seed", 1, "--steps", 1), 1, "no.plan"),
+            (("train",), 2, "no plan"),
+            (("--help",), 0, "")):
+        command = ["bash", "-c", f'ulimit -v {kibibytes}; exec "$@"', "bash", colrow.tool("tp-run"),
+                   *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        what = f"{kibibytes} KiB, tp-run {colrow.shell(arguments)}"
+        colrow.check(done.returncode == code, f"{what}: exit code {done.returncode}, {done.stderr}")
+        colrow.check(says in done.stderr, f"{what}: {done.stderr}")
