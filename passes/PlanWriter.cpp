@@ -71,7 +71,8 @@ public:
       plan.add_token_count(count);
     plan.add_outputs(outputs);
     plan.add_memory(memory);
-    plan.add_optimizer(optimizer);
+    if (!optimizer.IsNull())
+      plan.add_optimizer(optimizer);
     plan.add_persistent_fingerprint(fingerprint);
     plan::FinishPlanBuffer(builder, plan.Finish());
     return std::vector<uint8_t>(builder.GetBufferPointer(),
@@ -288,8 +289,10 @@ private:
   fb::Offset<plan::Optimizer> writeOptimizer() {
     auto dict =
         ModuleOp(program.module)->getAttrOfType<DictionaryAttr>("tp.optimizer");
+    if (!dict)
+      return {};
     auto get = [&](StringRef name) {
-      auto attr = dict ? dict.getAs<FloatAttr>(name) : FloatAttr();
+      auto attr = dict.getAs<FloatAttr>(name);
       return attr ? attr.getValueAsDouble() : 0;
     };
     return plan::CreateOptimizer(builder, get("beta1"), get("beta2"),

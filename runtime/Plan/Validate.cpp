@@ -6,6 +6,7 @@
 
 #include "Validate.h"
 #include <climits>
+#include <cmath>
 
 using namespace llvm;
 
@@ -14,7 +15,6 @@ namespace colrow::runtime {
 namespace {
 
 constexpr unsigned maxLoopDepth = 4;
-constexpr unsigned maxRanks = 1024;
 /// Bounds the instructions that one step can execute.
 constexpr int64_t maxIterations = int64_t(1) << 32;
 
@@ -30,6 +30,7 @@ private:
   Error checkOp(const plan::Instruction &instruction);
   Error checkGemm(const plan::Gemm &gemm);
   Error checkLaunch(const plan::Launch &launch);
+  Error checkInteger(const plan::IntOperand &value);
   Error checkCollective(const plan::Collective &collective);
   Error checkResult(const char *name, const plan::Operand *operand);
   Error checkOutput(const plan::Output &output);
@@ -40,6 +41,13 @@ private:
   Error checkApart(const plan::Operand &a, uint64_t aBytes,
                    const plan::Operand &b, uint64_t bBytes, bool maybeEqual);
   uint64_t regionBytes(plan::Region region) const;
+
+  /// Lowest and highest value over all iterations; strides fit the loops.
+  using Range = std::pair<__int128, __int128>;
+  Range rangeFrom(__int128 base, ArrayRef<int64_t> strides) const;
+  Range rangeOf(const plan::Operand &operand) const {
+    return rangeFrom(operand.offset(), listOf(operand.strides()));
+  }
 
   const plan::Plan &plan;
   const Mesh &mesh;
@@ -62,6 +70,16 @@ uint64_t StepChecker::regionBytes(plan::Region region) const {
   return 0;
 }
 
+StepChecker::Range StepChecker::rangeFrom(__int128 base,
+                                          ArrayRef<int64_t> strides) const {
+  Range range(base, base);
+  for (size_t i = 0; i < strides.size(); ++i) {
+    __int128 far = __int128(trips[i] - 1) * strides[i];
+    (far < 0 ? range.first : range.second) += far;
+  }
+  return range;
+}
+
 Error StepChecker::checkOperand(const char *role, const plan::Operand *operand,
                                 uint64_t bytes, unsigned alignment,
                                 bool written) {
@@ -71,6 +89,9 @@ Error StepChecker::checkOperand(const char *role, const plan::Operand *operand,
       operand->region() != plan::Region::scratch)
     return failure("operand {0} is written, but region {1} is read only", role,
                    plan::EnumNameRegion(operand->region()));
+  if (operand->region() == plan::Region::input && plan.vocab() == 0)
+    return failure("operand {0} reads tokens, but there is a vocabulary of 0",
+                   role);
   ArrayRef<int64_t> strides = listOf(operand->strides());
   if (strides.size() > trips.size())
     return failure("operand {0} has {1} strides in {2} loops", role,
@@ -79,13 +100,11 @@ Error StepChecker::checkOperand(const char *role, const plan::Operand *operand,
   if (bytes > maxRegionBytes || operand->offset() > maxRegionBytes)
     return failure("operand {0} is outside region {1}", role,
                    plan::EnumNameRegion(operand->region()));
-  __int128 low = operand->offset(), high = low + bytes;
+  auto [low, last] = rangeOf(*operand);
+  __int128 high = last + bytes;
   bool aligned = operand->offset() % alignment == 0;
-  for (size_t i = 0; i < strides.size(); ++i) {
-    __int128 far = __int128(trips[i] - 1) * strides[i];
-    (far < 0 ? low : high) += far;
-    aligned &= strides[i] % alignment == 0;
-  }
+  for (int64_t stride : strides)
+    aligned &= stride % alignment == 0;
   if (low < 0 || high > size)
     return failure("operand {0} reaches {1} byte {2} of region {3}, which has "
                    "{4}",
@@ -98,7 +117,8 @@ Error StepChecker::checkOperand(const char *role, const plan::Operand *operand,
 }
 
 /// Operands of a copy or collective must not overlap, unless they are equal
-/// and the operation allows that. Both move with the same strides.
+/// and the operation allows that. Both move with the same strides; else not
+/// even what they touch in all iterations may meet.
 Error StepChecker::checkApart(const plan::Operand &a, uint64_t aBytes,
                               const plan::Operand &b, uint64_t bBytes,
                               bool maybeEqual) {
@@ -107,9 +127,10 @@ Error StepChecker::checkApart(const plan::Operand &a, uint64_t aBytes,
   if (maybeEqual && a.offset() == b.offset() &&
       listOf(a.strides()) == listOf(b.strides()))
     return Error::success();
-  if (listOf(a.strides()) != listOf(b.strides()))
-    return Error::success();
-  if (a.offset() < b.offset() + bBytes && b.offset() < a.offset() + aBytes)
+  bool together = listOf(a.strides()) == listOf(b.strides());
+  auto [aLow, aHigh] = together ? Range{a.offset(), a.offset()} : rangeOf(a);
+  auto [bLow, bHigh] = together ? Range{b.offset(), b.offset()} : rangeOf(b);
+  if (aLow < bHigh + bBytes && bLow < aHigh + aBytes)
     return failure("source and destination overlap");
   return Error::success();
 }
@@ -128,6 +149,8 @@ Error StepChecker::checkGemm(const plan::Gemm &gemm) {
   int64_t aColumns = gemm.trans_a() ? gemm.m() : gemm.k();
   int64_t bRows = gemm.trans_b() ? gemm.n() : gemm.k();
   int64_t bColumns = gemm.trans_b() ? gemm.k() : gemm.n();
+  if (!std::isfinite(gemm.alpha()) || !std::isfinite(gemm.beta()))
+    return failure("gemm scales by a number that is not finite");
   if (gemm.lda() < aColumns || gemm.ldb() < bColumns || gemm.ldc() < gemm.n())
     return failure("gemm has rows longer than its leading dimension");
   if (Error error =
@@ -141,6 +164,18 @@ Error StepChecker::checkGemm(const plan::Gemm &gemm) {
   return checkOperand("c", gemm.c(),
                       matrixBytes(gemm.m(), gemm.n(), gemm.ldc()), 4,
                       /*written=*/true);
+}
+
+/// The integer stays one in every iteration.
+Error StepChecker::checkInteger(const plan::IntOperand &value) {
+  ArrayRef<int64_t> strides = listOf(value.strides());
+  if (strides.size() > trips.size())
+    return failure("launch has an integer with {0} strides in {1} loops",
+                   strides.size(), trips.size());
+  auto [low, high] = rangeFrom(value.base(), strides);
+  if (low < INT64_MIN || high > INT64_MAX)
+    return failure("launch has an integer that overflows");
+  return Error::success();
 }
 
 Error StepChecker::checkLaunch(const plan::Launch &launch) {
@@ -161,8 +196,8 @@ Error StepChecker::checkLaunch(const plan::Launch &launch) {
       return error;
   if (launch.ints())
     for (const plan::IntOperand *value : *launch.ints())
-      if (listOf(value->strides()).size() > trips.size())
-        return failure("launch has an integer with more strides than loops");
+      if (Error error = checkInteger(*value))
+        return error;
   return Error::success();
 }
 
@@ -187,6 +222,9 @@ Error StepChecker::checkCollective(const plan::Collective &c) {
   if (c.kind() == plan::CollectiveKind::reduce_scatter &&
       c.reduction() != plan::Reduction::sum)
     return failure("reduce_scatter sums, nothing else");
+  bool sums = reduces || c.kind() == plan::CollectiveKind::reduce_scatter;
+  if (!sums && c.reduction() != plan::Reduction::none)
+    return failure("collective that only moves data has a reduction");
   int64_t src = 0, dst = 0;
   if (reduces)
     src = dst = checkedProduct({c.count(), item});
@@ -323,44 +361,11 @@ Error StepChecker::run() {
 
 } // namespace
 
-static Error checkMesh(const plan::Plan &plan) {
-  if (!plan.mesh() || plan.mesh()->size() == 0 ||
-      plan.mesh()->size() > maxMeshAxes)
-    return failure("mesh has {0} axes, not 1 to {1}",
-                   plan.mesh() ? plan.mesh()->size() : 0, maxMeshAxes);
-  uint64_t ranks = 1;
-  for (const plan::MeshAxis *axis : *plan.mesh()) {
-    if (textOf(axis->name()).empty())
-      return failure("a mesh axis has no name");
-    if (axis->size() < 1 || axis->size() > maxRanks ||
-        (ranks *= axis->size()) > maxRanks)
-      return failure("mesh has more than {0} ranks, or none", maxRanks);
-  }
-  return Error::success();
-}
-
-static Error checkSizes(const plan::Plan &plan) {
-  if (plan.persistent_bytes() > maxRegionBytes ||
-      plan.scratch_bytes() > maxRegionBytes)
-    return failure("regions of {0} and {1} bytes are too large",
-                   plan.persistent_bytes(), plan.scratch_bytes());
-  if (plan.constants() && plan.constants()->size() &&
-      reinterpret_cast<uintptr_t>(plan.constants()->data()) % 64 != 0)
-    return failure("constants are not aligned to 64 bytes");
-  if (plan.vocab() < 0 || plan.vocab() > INT_MAX || plan.seq() > INT_MAX - 1 ||
-      checkedProduct({plan.batch(), plan.seq() + 1, 8}) == 0)
-    return failure("batch {0}, sequence {1} and vocabulary {2} cannot be",
-                   plan.batch(), plan.seq(), plan.vocab());
-  return Error::success();
-}
-
 Error validatePlan(StringRef name, const plan::Plan &plan) {
   auto invalid = [&](Error error) {
     return failure("{0}: invalid plan: {1}", name, toString(std::move(error)));
   };
-  if (Error error = checkMesh(plan))
-    return invalid(std::move(error));
-  if (Error error = checkSizes(plan))
+  if (Error error = checkHead(plan))
     return invalid(std::move(error));
   Mesh mesh(plan);
   if (Error error = checkParameters(plan, mesh))

@@ -23,8 +23,14 @@ inline int64_t checkedProduct(llvm::ArrayRef<int64_t> factors) {
   return product;
 }
 
+/// "1e+30".
+std::string numberText(double value);
+
 /// "[2, 3]".
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// Mesh, sizes, memory, numbers of the optimizer.
+llvm::Error checkHead(const plan::Plan &plan);
 
 /// Parameters: names, layouts, places in the persistent region, sources.
 llvm::Error checkParameters(const plan::Plan &plan, const Mesh &mesh);

@@ -4,6 +4,9 @@
 
 #include "Validate.h"
 #include "llvm/ADT/StringSet.h"
+#include <cfloat>
+#include <cmath>
+#include <set>
 #include <vector>
 
 using namespace llvm;
@@ -180,9 +183,14 @@ static Error checkParameter(const plan::Plan &plan, const Mesh &mesh,
                    plan.persistent_bytes());
   if (Error error = checkState(plan, parameter))
     return error;
-  if (const plan::Init *init = parameter.init())
+  if (const plan::Init *init = parameter.init()) {
     if (init->kind() > plan::InitKind::MAX)
       return failure("has an unknown kind of initial values");
+    if (!(std::fabs(init->mean()) <= FLT_MAX && init->std() >= 0 &&
+          init->std() <= FLT_MAX))
+      return failure("has initial values of mean {0} and deviation {1}",
+                     numberText(init->mean()), numberText(init->std()));
+  }
   return checkSources(parameter, checkedProduct(listOf(parameter.shape())));
 }
 
@@ -203,6 +211,7 @@ Error checkParameters(const plan::Plan &plan, const Mesh &mesh) {
   if (!plan.parameters())
     return Error::success();
   StringSet<> names;
+  std::set<std::pair<int32_t, StringRef>> states;
   for (const plan::Parameter *parameter : *plan.parameters()) {
     StringRef name = textOf(parameter->name());
     if (name.empty() || !names.insert(name).second)
@@ -210,6 +219,11 @@ Error checkParameters(const plan::Plan &plan, const Mesh &mesh) {
                      name.empty() ? "has no name" : "is named twice");
     if (Error error = checkParameter(plan, mesh, *parameter))
       return failure("parameter {0}: {1}", name, toString(std::move(error)));
+    StringRef state = textOf(parameter->state_name());
+    if (parameter->state_of() != -1 &&
+        !states.insert({parameter->state_of(), state}).second)
+      return failure("parameter {0}: is the second state {1} of its parameter",
+                     name, state);
   }
   return checkOverlaps(plan);
 }

@@ -5,6 +5,8 @@
 #include "TestPlan.h"
 #include "colrow/runtime/SharedMemory.h"
 #include "colrow/runtime/Statistics.h"
+#include <cmath>
+#include <limits>
 #include <thread>
 
 namespace colrow::runtime::test {
@@ -71,6 +73,87 @@ TEST(Collectives, AllReduceOfIntegersAndMaxima) {
                plan::DType::f32, 2, 0, 0, 0, top.data(), top.data()});
     EXPECT_EQ(top, (std::vector<float>{-1, 2}));
   });
+}
+
+bool same(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+/// Ordinary values, but for one rank's element `at`.
+float valueWith(float special, unsigned owner, int64_t at, unsigned rank,
+                int64_t i) {
+  return rank == owner && i == at ? special : valueOf(rank, i);
+}
+
+/// What is no number, or infinite, on any rank and at any place, reaches all
+/// ranks, in every kind of reduction and on both sides of the small path.
+TEST(Collectives, ReductionsKeepNaNAndInfinity) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (unsigned ranks : {2u, 3u, 4u})
+    for (int64_t count : {1, 65, 1024, 1025, 3000})
+      for (auto reduction : {plan::Reduction::sum, plan::Reduction::max})
+        onGroup(meshOf({ranks}), {0}, [&](unsigned rank, Communicator &group) {
+          std::vector<float> src(count), dst(count);
+          for (float special : {NAN, -NAN, inf, -inf})
+            for (unsigned owner = 0; owner < ranks; ++owner)
+              for (int64_t at : {int64_t(0), count / 2, count - 1}) {
+                for (int64_t i = 0; i < count; ++i)
+                  src[i] = valueWith(special, owner, at, rank, i);
+                group.run({plan::CollectiveKind::all_reduce, reduction,
+                           plan::DType::f32, count, 0, 0, 0, src.data(),
+                           dst.data()});
+                // -inf is nothing beside the others' maximum.
+                float others = valueOf(owner ? 0 : 1, at);
+                float want =
+                    reduction == plan::Reduction::max && special == -inf
+                        ? others
+                        : special;
+                EXPECT_TRUE(same(dst[at], want))
+                    << dst[at] << " for " << special << " of rank " << owner
+                    << " of " << ranks << ", element " << at << " of " << count;
+                for (int64_t i : {int64_t(0), count - 1})
+                  EXPECT_TRUE(i == at || std::isfinite(dst[i])) << i;
+              }
+        });
+}
+
+TEST(Collectives, ScatteredSumsKeepNaNAndInfinity) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (unsigned ranks : {2u, 3u})
+    for (int64_t block : {1, 7, 2000}) {
+      int64_t total = block * ranks;
+      onGroup(meshOf({ranks}), {0}, [&](unsigned rank, Communicator &group) {
+        std::vector<float> src(total), dst(block);
+        for (float special : {NAN, inf, -inf})
+          for (unsigned owner = 0; owner < ranks; ++owner)
+            for (int64_t at : {int64_t(0), total / 2, total - 1}) {
+              for (int64_t i = 0; i < total; ++i)
+                src[i] = valueWith(special, owner, at, rank, i);
+              group.run({plan::CollectiveKind::reduce_scatter,
+                         plan::Reduction::sum, plan::DType::f32, 0, 1, block,
+                         total, src.data(), dst.data()});
+              for (int64_t i = 0; i < block; ++i) {
+                bool hit = int64_t(rank * block + i) == at;
+                EXPECT_TRUE(hit ? same(dst[i], special) : std::isfinite(dst[i]))
+                    << dst[i] << " for " << special << " of rank " << owner;
+              }
+            }
+      });
+    }
+}
+
+/// Infinities of both signs from two ranks cancel to no number.
+TEST(Collectives, OppositeInfinitiesAreNoNumber) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (int64_t count : {3, 2000})
+    onGroup(meshOf({3}), {0}, [&](unsigned rank, Communicator &group) {
+      std::vector<float> values(count, rank == 0 ? inf : rank == 2 ? -inf : 1);
+      group.run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
+                 plan::DType::f32, count, 0, 0, 0, values.data(),
+                 values.data()});
+      for (float value : values)
+        EXPECT_TRUE(std::isnan(value));
+    });
 }
 
 /// Seven columns over three ranks of three: the last rank has one.

@@ -7,6 +7,7 @@
 #include "colrow/runtime/Json.h"
 #include "colrow/runtime/Trace.h"
 #include "llvm/Support/JSON.h"
+#include <cmath>
 #include <cstring>
 
 namespace colrow::runtime::test {
@@ -133,6 +134,62 @@ TEST(Executor, CopyFillAndScalars) {
     EXPECT_EQ(std::memcmp(executor->persistent(r) + 64,
                           "\1\2\3\4\xff\xff\xff\xff", 8),
               0);
+  }
+}
+
+/// What the host sets is of the step that runs, not of the first one.
+TEST(Executor, ScalarsFollowTheSteps) {
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  builder.persistentBytes = 64;
+  builder.beta1 = 0.8, builder.beta2 = 0.95;
+  builder.copy({Region::scalars, 0}, {Region::persistent, 0}, 64);
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan);
+  for (int64_t step : {1, 2, 7, 3}) {
+    StepInputs inputs;
+    inputs.learningRate = 0.5f / float(step);
+    inputs.seed = 100 + step;
+    inputs.step = step;
+    executor->runStep(inputs);
+    for (unsigned r = 0; r < 2; ++r) {
+      EXPECT_EQ(floatAt(*executor, r, 0), 0.5f / float(step));
+      EXPECT_EQ(floatAt(*executor, r, 4),
+                float(1 / (1 - std::pow(0.8, double(step)))));
+      EXPECT_EQ(floatAt(*executor, r, 8),
+                float(1 / (1 - std::pow(0.95, double(step)))));
+      int64_t longs[2];
+      std::memcpy(longs, executor->persistent(r) + 16, sizeof(longs));
+      EXPECT_EQ(longs[0], 100 + step);
+      EXPECT_EQ(longs[1], step);
+    }
+  }
+}
+
+/// Two learning rates against the toy step's formula: velocity m = m / 2 + w -
+/// 1, then w -= rate * m, for every label.
+TEST(Executor, EachStepTakesItsOwnLearningRate) {
+  LoadedPlan plan = toyPlan(1, 4).load();
+  auto executor = start(plan);
+  auto *w = reinterpret_cast<float *>(executor->persistent(0));
+  float wantW[4], m[4] = {};
+  for (int i = 0; i < 4; ++i)
+    w[i] = wantW[i] = 2.0f * float(i);
+  auto *labels =
+      reinterpret_cast<int32_t *>(executor->input() + inputLabelsOffset(2, 3));
+  for (int i = 0; i < 8; ++i)
+    labels[i] = i % 4;
+  for (float rate : {0.25f, 0.125f, 0.5f}) {
+    StepInputs inputs;
+    inputs.learningRate = rate;
+    executor->runStep(inputs);
+    for (int i = 0; i < 8; ++i) {
+      float &value = wantW[i % 4];
+      m[i % 4] = 0.5f * m[i % 4] + (value - 1);
+      value -= rate * m[i % 4];
+    }
+    for (int i = 0; i < 4; ++i)
+      EXPECT_FLOAT_EQ(w[i], wantW[i]) << "rate " << rate;
   }
 }
 

@@ -133,6 +133,11 @@ TestPlan::parameter(const ParameterSpec &spec) {
                                spec.stateOf, state);
 }
 
+void TestPlan::writeAllFields() {
+  fbb.ForceDefaults(true);
+  fbb.DedupVtables(false);
+}
+
 std::vector<uint8_t> TestPlan::table() {
   std::vector<flatbuffers::Offset<plan::MeshAxis>> axes;
   for (const auto &[name, size] : mesh)
@@ -141,8 +146,11 @@ std::vector<uint8_t> TestPlan::table() {
   for (const ParameterSpec &spec : parameters)
     params.push_back(parameter(spec));
   auto lossOperand = operand(loss), normOperand = operand(gradNorm);
+  flatbuffers::Offset<plan::Operand> count;
+  if (tokenCount)
+    count = operand(*tokenCount);
   auto memory = plan::CreateMemory(fbb, 1, 2, 3, 4, 5);
-  auto optimizer = plan::CreateOptimizer(fbb, 0.9, 0.999, 1e-8, 0, 1);
+  auto optimizer = plan::CreateOptimizer(fbb, beta1, beta2, eps, decay, clip);
   fbb.ForceVectorAlignment(constants.size(), 1, 64);
   auto constantBytes = fbb.CreateVector(constants);
   auto kernelBytes = fbb.CreateVector(kernels);
@@ -151,9 +159,8 @@ std::vector<uint8_t> TestPlan::table() {
       fbb.CreateString(features), fbb.CreateVector(axes),
       fbb.CreateString("toy"), fbb.CreateString(config), batch, seq, vocab,
       persistentBytes, scratchBytes, constantBytes, fbb.CreateVector(params),
-      fbb.CreateVector(instructions), kernelBytes, lossOperand,
-      /*token_count=*/0, normOperand, fbb.CreateVector(outputs), memory,
-      optimizer, fingerprint);
+      fbb.CreateVector(instructions), kernelBytes, lossOperand, count,
+      normOperand, fbb.CreateVector(outputs), memory, optimizer, fingerprint);
   plan::FinishPlanBuffer(fbb, root);
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }

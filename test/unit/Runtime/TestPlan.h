@@ -9,6 +9,7 @@
 #include "colrow/runtime/PlanFile.h"
 #include "colrow/runtime/Safetensors.h"
 #include "gtest/gtest.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,9 @@ public:
   uint64_t persistentBytes = 0, scratchBytes = 64;
   std::vector<ParameterSpec> parameters;
   std::vector<uint8_t> constants, kernels;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0, clip = 1;
   At loss, gradNorm;
+  std::optional<At> tokenCount;
   std::string config, features;
   uint64_t fingerprint = 7;
 
@@ -84,6 +87,10 @@ public:
   /// Appends a parameter behind the last one: offset, bytes and the region's
   /// size are set. `ranks`: sizes of the mesh axes must be set before.
   ParameterSpec &add(ParameterSpec parameter);
+
+  /// Every field of every table is written, defaults too, and no two tables
+  /// share what says where their fields are. To be called first.
+  void writeAllFields();
 
   /// The finished table; the builder is used up.
   std::vector<uint8_t> table();

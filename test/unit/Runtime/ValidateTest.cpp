@@ -3,6 +3,8 @@
 // One faulty plan a rule of validatePlan().
 
 #include "TestPlan.h"
+#include <cmath>
+#include <limits>
 
 namespace colrow::runtime::test {
 namespace {
@@ -88,6 +90,135 @@ TEST(Validate, GemmStaysInside) {
   TestPlan unaligned = smallPlan();
   unaligned.gemm(2, 2, 2, {Region::scratch, 2}, {}, {Region::scratch, 64});
   EXPECT_HAS(fault(unaligned), "operand a is not aligned");
+}
+
+/// The last byte of each operand, whatever is transposed; one element further
+/// is outside.
+TEST(Validate, GemmExtentsAreExact) {
+  constexpr int64_t m = 2, n = 3, k = 5;
+  const uint64_t bytes[] = {m * k * 4, k * n * 4, m * n * 4};
+  for (bool transA : {false, true})
+    for (bool transB : {false, true})
+      for (unsigned operand = 0; operand < 3; ++operand)
+        for (uint64_t beyond : {0, 4}) {
+          At at[3];
+          at[operand].offset = 1024 - bytes[operand] + beyond;
+          TestPlan plan = smallPlan();
+          plan.gemm(m, n, k, at[0], at[1], at[2], 0, transA, transB);
+          std::string wanted = "operand ";
+          wanted += "abc"[operand];
+          std::string text = fault(plan);
+          EXPECT_EQ(text != "", beyond != 0) << text;
+          EXPECT_HAS(text, beyond ? wanted + " reaches to byte 1028" : "");
+        }
+}
+
+TEST(Validate, CollectiveExtentsAreExact) {
+  using plan::CollectiveKind, plan::Reduction;
+  struct Case {
+    CollectiveKind kind;
+    Reduction reduction;
+    uint64_t src, dst;
+  };
+  for (const Case &c :
+       {Case{CollectiveKind::all_reduce, Reduction::sum, 24, 24},
+        Case{CollectiveKind::all_gather, Reduction::none, 24, 40},
+        Case{CollectiveKind::reduce_scatter, Reduction::sum, 40, 24},
+        Case{CollectiveKind::all_to_all, Reduction::none, 48, 48}})
+    for (bool source : {false, true})
+      for (uint64_t beyond : {0, 4}) {
+        CollectiveSpec spec{c.kind, c.reduction};
+        spec.count = 6, spec.outer = 2, spec.block = 3, spec.total = 5;
+        (source ? spec.src : spec.dst).offset =
+            1024 - (source ? c.src : c.dst) + beyond;
+        TestPlan plan = smallPlan();
+        plan.collective(spec);
+        std::string text = fault(plan);
+        EXPECT_EQ(text != "", beyond != 0) << text;
+        EXPECT_HAS(text, !beyond  ? ""
+                         : source ? "operand src reaches to byte 1028"
+                                  : "operand dst reaches to byte 1028");
+      }
+}
+
+/// Copies that move apart, or towards each other.
+TEST(Validate, DifferentStridesDoNotMeet) {
+  auto faultOf = [](At src, At dst) {
+    TestPlan plan = smallPlan();
+    plan.loop(4, 1);
+    plan.copy(src, dst, 16);
+    return fault(plan);
+  };
+  At moving{Region::scratch, 0, {16}};
+  EXPECT_EQ(faultOf(moving, {Region::scratch, 64}), "");
+  EXPECT_HAS(faultOf(moving, {Region::scratch, 60}), "overlap");
+  EXPECT_HAS(faultOf({Region::scratch, 48, {-16}}, {Region::scratch, 48}),
+             "overlap");
+}
+
+TEST(Validate, IntegersOfLaunchesFollowTheLoops) {
+  using Ints = std::vector<std::pair<int64_t, std::vector<int64_t>>>;
+  auto faultOf = [](Ints ints) {
+    TestPlan plan = smallPlan();
+    plan.kernels = {1};
+    plan.loop(3, 1);
+    plan.launch("f", {}, {}, ints);
+    return fault(plan);
+  };
+  EXPECT_EQ(faultOf({{7, {}}, {-7, {-5}}}), "");
+  EXPECT_EQ(faultOf({{INT64_MAX - 2, {1}}, {INT64_MIN + 2, {-1}}}), "");
+  EXPECT_HAS(faultOf({{7, {}}, {0, {1, 1}}}),
+             "an integer with 2 strides in 1 loops");
+  EXPECT_HAS(faultOf({{INT64_MAX - 1, {1}}}), "overflows");
+  EXPECT_HAS(faultOf({{INT64_MIN + 1, {-1}}}), "overflows");
+}
+
+TEST(Validate, NumbersOfTheOptimizerAreInRange) {
+  auto faultOf = [](double TestPlan::*field, double value) {
+    TestPlan plan = smallPlan();
+    plan.*field = value;
+    return fault(plan);
+  };
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  EXPECT_HAS(faultOf(&TestPlan::beta1, 1e30), "optimizer decays by 1e+30");
+  for (double value : {1.0, -0.1, inf, double(NAN)}) {
+    EXPECT_HAS(faultOf(&TestPlan::beta1, value), "optimizer decays");
+    EXPECT_HAS(faultOf(&TestPlan::beta2, value), "optimizer decays");
+  }
+  for (double value : {-0.1, inf, 1e39, double(NAN)}) {
+    EXPECT_HAS(faultOf(&TestPlan::eps, value), "optimizer has eps");
+    EXPECT_HAS(faultOf(&TestPlan::decay, value), "optimizer has eps");
+    EXPECT_HAS(faultOf(&TestPlan::clip, value), "optimizer has eps");
+  }
+  EXPECT_HAS(faultOf(&TestPlan::eps, 0), "optimizer has eps 0");
+  EXPECT_EQ(faultOf(&TestPlan::beta1, 0), "");
+  EXPECT_EQ(faultOf(&TestPlan::clip, 0), "");
+}
+
+/// Without a vocabulary no tokens are read from a file.
+TEST(Validate, TokensNeedAVocabulary) {
+  TestPlan plan = smallPlan();
+  plan.vocab = 0;
+  plan.copy({Region::input, 0}, {Region::scratch, 0}, 4);
+  EXPECT_HAS(fault(plan), "reads tokens, but there is a vocabulary of 0");
+  TestPlan none = smallPlan();
+  none.vocab = 0;
+  none.fill({}, 4, 0);
+  EXPECT_EQ(fault(none), "");
+}
+
+TEST(Validate, NamesAreTheirOwn) {
+  TestPlan axes = smallPlan();
+  axes.mesh = {{"tp", 2}, {"tp", 2}};
+  EXPECT_HAS(fault(axes), "mesh axis 'tp' is named twice");
+  TestPlan states = smallPlan();
+  states.add({"w", 0, {4}, {{{4, 4}}}});
+  for (const char *name : {"m", "v"}) {
+    ParameterSpec state{name, 0, {4}, {{{4, 4}}}};
+    state.stateOf = 0, state.stateName = "velocity";
+    states.add(state);
+  }
+  EXPECT_HAS(fault(states), "is the second state velocity");
 }
 
 TEST(Validate, ReadOnlyRegionsAreNotWritten) {

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every field of the plan's schema, given nonsense: the schema itself says
+// which fields there are, so a new one that nobody checks fails this test. A
+// fault is put into a good plan's table in place; what is behind a field's path
+// is the same for all elements of a list.
+
+#include "TestPlan.h"
+#include "flatbuffers/reflection_generated.h"
+#include "llvm/Support/Regex.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <set>
+
+using namespace llvm;
+
+namespace colrow::runtime::test {
+namespace {
+
+using flatbuffers::Table;
+using reflection::BaseType;
+
+/// What may hold anything, with the reason: regular expressions of paths, with
+/// "#" for a list that lost its last element, "?" for a field that is missing,
+/// "!" for one that the example below lacks.
+struct Anything {
+  const char *fields, *reason;
+};
+constexpr Anything anything[] = {
+    {"(compiler_version|target_cpu|target_features|model_type|config_json)\\??",
+     "text, and may be missing"},
+    {"instructions\\[\\]\\.(name|reason)\\??", "text, and may be missing"},
+    {"persistent_fingerprint", "compared with a checkpoint's"},
+    {"(grad_norm|token_count|memory|optimizer)\\?", "not every plan has it"},
+    {"(parameters|outputs|instructions)[#?]", "a smaller step"},
+    {"constants\\[\\]|.*\\(Fill\\)\\.value", "any byte"},
+    {"kernels[#]|kernels\\[\\]", "checked when it is loaded"},
+    {".*\\(Launch\\)\\.ints(\\[\\]\\.(base|strides\\[\\])|[#?])",
+     "integers are the kernel's matter"},
+    {"parameters\\[\\]\\.(init|sources)\\?", "zeros; saved as state"},
+    {"parameters\\[\\]\\.sources\\[\\]\\.(start|step|perm)\\?",
+     "from 0, by 1, in order"},
+    {"parameters\\[\\]\\.id", "a key of random numbers"},
+    {".*\\.strides[#?]", "an address that moves less than it might"},
+    {"(loss|grad_norm|token_count|outputs\\[\\]\\.src)\\.strides\\[\\]!",
+     "outside all loops there is nothing to add"},
+};
+
+/// One way to spoil a table: `bytes` at `at`.
+struct Fault {
+  std::string field; // its path
+  std::string what;
+  size_t at;
+  std::vector<uint8_t> bytes;
+};
+
+class Spoiler {
+public:
+  Spoiler(const reflection::Schema &schema, std::vector<uint8_t> &table)
+      : schema(schema), table(table) {}
+
+  std::vector<Fault> run() {
+    walk(*schema.root_table(), flatbuffers::GetMutableRoot<Table>(table.data()),
+         "");
+    return std::move(faults);
+  }
+  /// Fields of the schema that the example plan lacks.
+  std::set<std::string> missing;
+
+private:
+  void add(const std::string &field, const char *what, const uint8_t *at,
+           const void *bytes, size_t size) {
+    auto *begin = static_cast<const uint8_t *>(bytes);
+    faults.push_back(
+        {field, what, size_t(at - table.data()), {begin, begin + size}});
+  }
+  template <typename T>
+  void addValue(const std::string &field, const char *what, const uint8_t *at,
+                T value) {
+    add(field, what, at, &value, sizeof(value));
+  }
+
+  template <typename T>
+  void integer(const std::string &field, const uint8_t *at) {
+    addValue(field, "largest", at, std::numeric_limits<T>::max());
+    if (std::is_signed_v<T>)
+      addValue(field, "smallest", at, std::numeric_limits<T>::min());
+  }
+  template <typename T> void real(const std::string &field, const uint8_t *at) {
+    for (double value : {double(NAN), double(INFINITY), -double(INFINITY)})
+      addValue(field, "not finite", at, T(value));
+    if (sizeof(T) == 8)
+      addValue(field, "huge", at, T(1e300));
+  }
+
+  void scalar(BaseType type, const std::string &field, const uint8_t *at) {
+    switch (type) {
+    case BaseType::Bool: // anything but 0 is true
+      return;
+    case BaseType::UType:
+    case BaseType::UByte:
+      return integer<uint8_t>(field, at);
+    case BaseType::Byte:
+      return integer<int8_t>(field, at);
+    case BaseType::UShort:
+      return integer<uint16_t>(field, at);
+    case BaseType::Short:
+      return integer<int16_t>(field, at);
+    case BaseType::UInt:
+      return integer<uint32_t>(field, at);
+    case BaseType::Int:
+      return integer<int32_t>(field, at);
+    case BaseType::ULong:
+      return integer<uint64_t>(field, at);
+    case BaseType::Long:
+      return integer<int64_t>(field, at);
+    case BaseType::Float:
+      return real<float>(field, at);
+    case BaseType::Double:
+      return real<double>(field, at);
+    default:
+      ADD_FAILURE() << field << " has a type that this test does not know";
+    }
+  }
+
+  void list(const reflection::Type &type, uint8_t *at,
+            const std::string &field) {
+    uint32_t size;
+    std::memcpy(&size, at, 4);
+    if (size == 0) {
+      missing.insert(field + "[]");
+      return;
+    }
+    addValue(field + "#", "shorter", at, size - 1);
+    seen.insert(field + "[]");
+    uint8_t *items = at + 4;
+    for (uint32_t i = 0; i < std::min(size, 32u); ++i)
+      if (type.element() == BaseType::Obj)
+        walk(*schema.objects()->Get(type.index()), follow(items + i * 4),
+             field + "[].");
+      else
+        scalar(type.element(), field + "[]", items + i * widthOf(type));
+  }
+
+  static size_t widthOf(const reflection::Type &type) {
+    switch (type.element()) {
+    case BaseType::UByte:
+    case BaseType::Byte:
+      return 1;
+    case BaseType::UInt:
+    case BaseType::Int:
+      return 4;
+    default:
+      return 8;
+    }
+  }
+
+  static Table *follow(uint8_t *at) {
+    uint32_t offset;
+    std::memcpy(&offset, at, 4);
+    return reinterpret_cast<Table *>(at + offset);
+  }
+
+  void walkUnion(const reflection::Field &field, Table *table,
+                 const std::string &path) {
+    // The field before a union says which of its tables is there.
+    auto kind = table->GetField<uint8_t>(field.offset() - 2, 0);
+    for (const reflection::EnumVal *value :
+         *schema.enums()->Get(field.type()->index())->values())
+      if (value->value() == kind)
+        walk(*schema.objects()->Get(value->union_type()->index()),
+             table->GetPointer<Table *>(field.offset()),
+             path + "(" + value->name()->str() + ").");
+  }
+
+  void walk(const reflection::Object &object, Table *in,
+            const std::string &prefix) {
+    for (const reflection::Field *field : *object.fields()) {
+      std::string path = prefix + field->name()->str();
+      uint8_t *at = in->GetAddressOf(field->offset());
+      if (!at) {
+        missing.insert(path);
+        continue;
+      }
+      seen.insert(path);
+      BaseType type = field->type()->base_type();
+      if (type < BaseType::String) {
+        scalar(type, path, at);
+        continue;
+      }
+      auto *fields = const_cast<uint8_t *>(in->GetVTable());
+      addValue(path + "?", "missing", fields + field->offset(), uint16_t(0));
+      auto *target = reinterpret_cast<uint8_t *>(follow(at));
+      if (type == BaseType::String)
+        addValue(path, "empty", target, uint64_t(0)); // length and first letter
+      else if (type == BaseType::Vector)
+        list(*field->type(), target, path);
+      else if (type == BaseType::Union)
+        walkUnion(*field, in, path);
+      else
+        walk(*schema.objects()->Get(field->type()->index()), follow(at),
+             path + ".");
+    }
+  }
+
+  const reflection::Schema &schema;
+  std::vector<uint8_t> &table;
+  std::vector<Fault> faults;
+
+public:
+  std::set<std::string> seen;
+};
+
+CollectiveSpec collective(plan::CollectiveKind kind, plan::Reduction reduction,
+                          At src, At dst) {
+  CollectiveSpec spec{kind, reduction, {0, 1}};
+  spec.count = 4;
+  spec.outer = 2, spec.block = 3, spec.total = 7;
+  spec.src = src, spec.dst = dst;
+  spec.payload = 16;
+  return spec;
+}
+
+/// A plan that has something in every field, and nothing to spare.
+TestPlan fullPlan() {
+  using plan::CollectiveKind, plan::Reduction;
+  TestPlan plan;
+  plan.writeAllFields();
+  plan.mesh = {{"dp", 2}, {"tp", 2}};
+  plan.batch = 2, plan.seq = 3;
+  plan.kernels = {1, 2, 3, 4};
+  plan.constants = std::vector<uint8_t>(64, 1);
+  plan.scratchBytes = 512;
+  plan.config = "{}", plan.features = "+avx";
+  ParameterSpec w{"w", 3, {2, 3}, {{{2, 2}}, {{3, 4, {1}}}}};
+  w.sources = {{"file.w", {12}, {6, 2}, {0, 1}, {2, 1}, {3, 1}, {1, 0}},
+               {"file.v", {3}, {3, 1}, {0, 0}, {1, 1}, {3, 1}, {0, 1}}};
+  plan.add(w);
+  ParameterSpec m{"w.m", 4, {2, 3}, {{{2, 2}}, {{3, 4, {1}}}}};
+  m.stateOf = 0, m.stateName = "m";
+  plan.add(m);
+  plan.loss = {Region::scratch, 508};
+  plan.gradNorm = {Region::scratch, 504};
+  plan.tokenCount = At{Region::scratch, 500};
+  plan.collective(collective(CollectiveKind::all_reduce, Reduction::sum,
+                             {Region::scratch, 0}, {Region::scratch, 16}));
+  plan.collective(collective(CollectiveKind::all_gather, Reduction::none,
+                             {Region::scratch, 0}, {Region::scratch, 64}));
+  plan.collective(collective(CollectiveKind::reduce_scatter, Reduction::sum,
+                             {Region::scratch, 0}, {Region::scratch, 64}));
+  plan.collective(collective(CollectiveKind::all_to_all, Reduction::none,
+                             {Region::scratch, 0}, {Region::scratch, 256}));
+  plan.output("logits", -1, {2, 3}, {{{2, 2, {0}}}, {{3, 3}}},
+              {Region::scratch, 512 - 12});
+  plan.output("w", 0, {2, 3}, {{{2, 2}}, {{3, 4, {1}}}},
+              {Region::scratch, 512 - 16});
+  plan.loop(2, 6);
+  plan.gemm(2, 3, 4, {Region::scratch, 0, {32}}, {Region::scratch, 64, {48}},
+            {Region::scratch, 160, {24}});
+  plan.launch("f", {{Region::input, 0, {8}}, {Region::scalars, 32, {8}}},
+              {48, 24}, {{5, {int64_t(1) << 40}}});
+  plan.copy({Region::constant, 0, {32}}, {Region::scratch, 0, {32}}, 32);
+  plan.fill({Region::scratch, 0, {256}}, 256, 7);
+  plan.loop(2, 1);
+  plan.collective(collective(CollectiveKind::all_reduce, Reduction::max,
+                             {Region::scratch, 0, {128, 64}},
+                             {Region::scratch, 16, {128, 64}}));
+  return plan;
+}
+
+TEST(PlanFields, NonsenseInAnyIsRefused) {
+  std::string reflected = readFile(PLAN_REFLECTION);
+  const reflection::Schema &schema = *reflection::GetSchema(reflected.data());
+  std::vector<uint8_t> table = fullPlan().table();
+  ASSERT_EQ(textOf(readPlanBuffer("p", planFile(table))), "");
+  Spoiler spoiler(schema, table);
+  std::map<std::string, bool> refused; // by field and kind of fault
+  for (const Fault &fault : spoiler.run()) {
+    std::vector<uint8_t> spoilt = table;
+    std::copy(fault.bytes.begin(), fault.bytes.end(),
+              spoilt.begin() + fault.at);
+    refused[fault.field + " " + fault.what] |=
+        textOf(readPlanBuffer("p", planFile(spoilt))) != "";
+  }
+  for (const std::string &field : spoiler.missing)
+    if (!spoiler.seen.count(field))
+      refused[field + "! not in fullPlan()"] = false;
+  std::vector<bool> used(std::size(anything), false);
+  for (const auto &[what, isRefused] : refused) {
+    if (isRefused)
+      continue;
+    std::string field = what.substr(0, what.find(' '));
+    size_t i = 0;
+    while (i < used.size() &&
+           !Regex(("^(" + Twine(anything[i].fields) + ")$").str()).match(field))
+      ++i;
+    if (i < used.size())
+      used[i] = true;
+    else
+      ADD_FAILURE() << what << ": accepted; check it, or say in `anything` why "
+                    << "it may be so";
+  }
+  for (size_t i = 0; i < used.size(); ++i)
+    EXPECT_TRUE(used[i]) << anything[i].fields << ": all are checked";
+}
+
+} // namespace
+} // namespace colrow::runtime::test
