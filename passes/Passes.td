@@ -106,7 +106,8 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
     Goes through the ops backwards from the result with role "loss". Layouts
     come by themselves: a gradient's type is the dual of its value's, so every
     change of layout turns into its conjugate. Results of the function become
-    `tp.output`s, and so does each parameter's gradient.
+    `tp.output`s, and so do each parameter's gradient and, where the loss is a
+    `tp.mean`, its count as "token_count": a step whose count is 0 went right.
 
     Before: one block. After: three, the phases forward, backward and update,
     the first two ended by `tp.next`; the update is empty yet.
@@ -187,7 +188,8 @@ def LowerToPlan : Pass<"lower-to-plan", "mlir::ModuleOp"> {
   let summary = "buffers at fixed offsets, library calls and kernels: the plan";
   let description = [{
     Gives each value a place in the arena, compiles each distinct kernel once,
-    and writes the plan file `output`.
+    and writes the plan file `output`. What `tp-run` would refuse, for its size
+    above all, is an error here and leaves no file.
   }];
   let options = [
     Option<"output", "output", "std::string", "", "The plan file">

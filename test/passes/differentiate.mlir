@@ -26,6 +26,7 @@ tp.parameter @down : tensor<10x24xf32, #last> {id = 2 : i64, init = #tp.init<zer
 // CHECK: %[[P:.*]] = tp.matmul %[[A]], %[[DOWN]]
 // CHECK: tp.g %[[P]] over ["tp"] {reason = "tp.row_max wants R"}
 // CHECK: tp.output "loss", %{{.*}} : tensor<f32, #r0>
+// CHECK-NOT: "token_count"
 // CHECK-NEXT: tp.next ^[[BACKWARD:.*]]
 // CHECK-NEXT: ^[[BACKWARD]]:
 // CHECK-NEXT: tp.seed
@@ -128,4 +129,23 @@ func.func @tied_table(%ids: tensor<6xi32, #r1>, %l: tensor<6xi32, #r1>) -> (tens
   %k = tp.g %pk over ["tp"] : tensor<6xf32, #p1> -> tensor<6xf32, #r1>
   %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
   return %s : tensor<f32, #r0>
+}
+
+// -----
+
+// The count of a mean leaves the step beside it, where every rank has it
+// whole. (The sum of @mlp has none.)
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+tp.parameter @w : tensor<6xf32, #r1> {id = 0 : i64, init = #tp.init<ones>}
+// CHECK-LABEL: func.func @mean(
+// CHECK: %{{.*}}, %[[N:.*]] = tp.token_loss
+// CHECK: tp.output "loss"
+// CHECK-NEXT: tp.output "token_count", %[[N]] : tensor<f32, #r0>
+func.func @mean(%m: tensor<6xf32, #r1>, %k: tensor<6xf32, #r1>, %l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+  %w = tp.param @w : tensor<6xf32, #r1>
+  %s, %n = tp.token_loss %m, %w, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  %y = tp.mean %s, %n : (tensor<f32, #r0>, tensor<f32, #r0>) -> tensor<f32, #r0>
+  return %y : tensor<f32, #r0>
 }
