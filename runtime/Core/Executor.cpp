@@ -209,6 +209,9 @@ Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   if (openblas_set_num_threads)
     openblas_set_num_threads(1);
+  if (unsigned ranks = Mesh(plan).ranks(); ranks > maxRanks)
+    return failure("is for {0} ranks, at most {1} can be threads of a process",
+                   ranks, maxRanks);
   auto impl = std::make_unique<Impl>(plan, options);
   if (Error error = impl->allocate())
     return std::move(error);

@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-static constexpr unsigned maxRanks = 1024;
+/// As many as an axis of a mesh may have; a runtime may take fewer.
+static constexpr unsigned maxRanks = 65536;
 
 static Error checkMesh(const plan::Plan &plan) {
   if (!plan.mesh() || plan.mesh()->size() == 0 ||

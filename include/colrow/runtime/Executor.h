@@ -43,8 +43,10 @@ struct TraceEvent {
 
 class Executor {
 public:
-  /// `plan` must outlive the executor. Errors: kernels that cannot be loaded or
-  /// are missing, not enough memory.
+  static constexpr unsigned maxRanks = 1024;
+
+  /// `plan` must outlive the executor. Errors: more ranks than that, kernels
+  /// that cannot be loaded or are missing, not enough memory.
   static llvm::Expected<std::unique_ptr<Executor>>
   create(const plan::Plan &plan, const ExecutorOptions &options = {});
   ~Executor();

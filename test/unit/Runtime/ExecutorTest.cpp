@@ -214,6 +214,13 @@ TEST(Executor, ImpossibleMemoryIsAnError) {
   EXPECT_HAS(textOf(Executor::create(plan.get())), "cannot allocate");
 }
 
+TEST(Executor, TooManyRanksAreRefused) {
+  TestPlan builder;
+  builder.mesh = {{"dp", 2}, {"tp", 1024}};
+  LoadedPlan plan = builder.load();
+  EXPECT_HAS(textOf(Executor::create(plan.get())), "is for 2048 ranks");
+}
+
 TEST(Executor, OtherCpuIsRefused) {
   TestPlan builder;
   builder.features = "+no-such-feature,-sse4a";

@@ -322,7 +322,7 @@ TEST(Validate, MeshIsBounded) {
   TestPlan zero = smallPlan(0);
   EXPECT_HAS(fault(zero), "or none");
   TestPlan huge = smallPlan(100000);
-  EXPECT_HAS(fault(huge), "more than 1024 ranks");
+  EXPECT_HAS(fault(huge), "more than 65536 ranks");
 }
 
 TEST(Validate, MissingTablesAreErrors) {
