@@ -98,13 +98,19 @@ public:
     emit(call);
   }
 
-  void launch(const kernel::RowKernel &kernel, ArrayRef<tp::PlanRef> args,
-              ArrayRef<tp::PlanInt> ints) override {
+  void launch(llvm::Expected<kernel::RowKernel> kernel,
+              ArrayRef<tp::PlanRef> args, ArrayRef<tp::PlanInt> ints) override {
+    if (!kernel) {
+      std::string error = llvm::toString(kernel.takeError());
+      if (kernelError.empty())
+        kernelError = std::move(error);
+      return;
+    }
     KernelCall call;
-    call.kernel = internKernel(kernel);
-    for (auto [ref, arg] : llvm::zip(args, kernel.args)) {
+    call.kernel = internKernel(*kernel);
+    for (auto [ref, arg] : llvm::zip(args, kernel->args)) {
       call.args.push_back(address(ref));
-      call.bytes.push_back(extent(kernel, arg));
+      call.bytes.push_back(extent(*kernel, arg));
     }
     call.ints.assign(ints.begin(), ints.end());
     emit(call);
@@ -283,6 +289,8 @@ private:
     Operation *op = group.front();
     if (auto lowerable = dyn_cast<tp::PlanLowerableOpInterface>(op)) {
       lowerable.lowerToPlan(*this);
+      if (!kernelError.empty())
+        return op->emitOpError("cannot become a kernel: ") << kernelError;
       return success();
     }
     if (isa<tp::ParamOp>(op))
@@ -481,6 +489,8 @@ private:
   PlanProgram program;
   unsigned current = 0;
   std::string currentName;
+  /// Of the first kernel of an op that could not be built.
+  std::string kernelError;
   llvm::DenseMap<StringAttr, unsigned> symbolIndex;
   llvm::StringMap<unsigned> kernelIndex;
   llvm::StringMap<uint64_t> constantIndex;

@@ -22,3 +22,18 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @q : tensor<1x2147483648x1x1x1xf32> {id = 0 : i64, init = #tp.init<zeros>}
+  tp.parameter @k : tensor<1x2147483648x1x1xf32> {id = 1 : i64, init = #tp.init<zeros>}
+  func.func @tile_too_large(%ids: tensor<2x3xi32> {tp.input = #tp.input<ids "input_ids">}) {
+    %q = tp.param @q : tensor<1x2147483648x1x1x1xf32>
+    %k = tp.param @k : tensor<1x2147483648x1x1xf32>
+    // expected-error@+1 {{'tp.attention' op cannot become a kernel: row kernel: more than 2^56 elements}}
+    %y, %lse = tp.attention %q, %k, %k {scale = 1.0 : f64} : (tensor<1x2147483648x1x1x1xf32>, tensor<1x2147483648x1x1xf32>, tensor<1x2147483648x1x1xf32>) -> (tensor<1x2147483648x1x1x1xf32>, tensor<1x2147483648x1x1xf32>)
+    return
+  }
+}

@@ -127,12 +127,7 @@ public:
     }
     /// f32: 0 where dropout drops the probability, else 1 / (1 - p).
     Expr dropoutFactor();
-    void launch() {
-      auto kernel = builder.finish();
-      if (!kernel)
-        llvm::report_fatal_error(kernel.takeError());
-      attention.plan.launch(*kernel, args, ints);
-    }
+    void launch() { attention.plan.launch(builder.finish(), args, ints); }
 
     TiledAttention &attention;
     int64_t row, keys;

@@ -55,8 +55,9 @@ public:
 
   virtual void gemm(const GemmShape &shape, PlanRef a, PlanRef b,
                     PlanRef c) = 0;
-  /// `args` in the kernel's order.
-  virtual void launch(const kernel::RowKernel &kernel,
+  /// `args` in the kernel's order. A kernel that could not be built fails the
+  /// whole lowering, with the first such error.
+  virtual void launch(llvm::Expected<kernel::RowKernel> kernel,
                       llvm::ArrayRef<PlanRef> args,
                       llvm::ArrayRef<PlanInt> ints) = 0;
   virtual void fillZero(PlanRef ref, int64_t elements) = 0;
