@@ -10,14 +10,13 @@ using namespace colrow;
 /// Every pass relies on it: values are tensors of static shape whose elements
 /// can be counted.
 static LogicalResult checkStaticTensors(func::FuncOp step) {
-  constexpr int64_t most = int64_t(1) << 46;
   auto check = [&](Location loc, Type type) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
     bool fits = tensor && tensor.hasStaticShape();
-    int64_t elements = 1;
+    uint64_t elements = 1;
     for (int64_t size : fits ? tensor.getShape() : ArrayRef<int64_t>())
       if (size < 1 || (elements = llvm::SaturatingMultiply<uint64_t>(
-                           elements, size)) > most)
+                           elements, size)) > layout::maxElements)
         fits = false;
     if (fits)
       return success();

@@ -202,6 +202,7 @@ static ParseResult parseDim(AsmParser &parser, const layout::Mesh &mesh,
 }
 
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SMLoc begin = parser.getCurrentLocation();
   MeshAttr meshAttr;
   if (parser.parseLess() || parser.parseAttribute(meshAttr) ||
       parser.parseComma())
@@ -229,7 +230,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
       return {};
   }
   if (llvm::Error e = layout.verifyFactors(mesh)) {
-    parser.emitError(parser.getCurrentLocation()) << toString(std::move(e));
+    parser.emitError(begin) << toString(std::move(e));
     return {};
   }
   return get(meshAttr, layout);
@@ -307,7 +308,26 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), kind, mean, std);
+  Type f64 = parser.getBuilder().getF64Type();
+  return parser.getChecked<InitAttr>(parser.getContext(), kind,
+                                     FloatAttr::get(f64, mean),
+                                     FloatAttr::get(f64, std));
+}
+
+LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringRef kind, FloatAttr mean, FloatAttr std) {
+  // C1
+  if (!llvm::is_contained({"zeros", "ones", "constant", "normal"}, kind))
+    return emitError() << "initial values of kind \"" << kind
+                       << "\"; expected zeros, ones, constant or normal";
+  // C2
+  double centre = mean.getValueAsDouble(), spread = std.getValueAsDouble();
+  if (!tp::detail::isFinite(centre) || !tp::detail::isNotNegative(spread))
+    return emitError() << "initial values of mean " << centre
+                       << " and deviation " << spread
+                       << "; both must be finite in float32, and the deviation "
+                          "at least 0";
+  return success();
 }
 
 InitAttr InitAttr::get(MLIRContext *context, StringRef kind, double mean,
@@ -334,13 +354,24 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> step, ArrayRef<int64_t> size,
                                  ArrayRef<int64_t> perm) {
   auto error = [&] { return emitError() << "source \"" << name << "\": "; };
-  auto product = [](ArrayRef<int64_t> dims) {
-    int64_t n = 1;
+  // C5
+  auto fits = [](ArrayRef<int64_t> dims) {
+    uint64_t n = 1;
     for (int64_t dim : dims)
-      n *= dim;
-    return n;
+      if (dim < 1 || (n = llvm::SaturatingMultiply<uint64_t>(n, dim)) >
+                         layout::maxElements)
+        return false;
+    return true;
   };
+  if (name.empty())
+    return emitError() << "a source has no name";
+  if (!fits(shape) || !fits(reshape))
+    return error() << "its sizes are not positive, or make more than 2^46 "
+                      "elements";
   // C1
+  auto product = [](ArrayRef<int64_t> dims) {
+    return ShapedType::getNumElements(dims);
+  };
   if (product(shape) != product(reshape))
     return error() << "a tensor of " << product(shape)
                    << " elements cannot be reshaped to " << product(reshape);
@@ -351,8 +382,8 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return error() << "from, step, size and perm need " << rank << " entries";
   for (size_t i = 0; i < rank; ++i) {
     // C3
-    if (step[i] < 1 || size[i] < 1 || start[i] < 0 ||
-        start[i] + (size[i] - 1) * step[i] >= reshape[i])
+    if (step[i] < 1 || size[i] < 1 || start[i] < 0 || start[i] >= reshape[i] ||
+        size[i] - 1 > (reshape[i] - 1 - start[i]) / step[i])
       return error() << "slice " << i << " leaves its dimension of "
                      << reshape[i];
     // C4

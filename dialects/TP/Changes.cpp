@@ -60,6 +60,8 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
     std::optional<unsigned> axis = mesh.find(name);
     if (!axis)
       return op->emitOpError("C2: the mesh has no axis ") << name;
+    if (llvm::is_contained(axes, *axis))
+      return op->emitOpError("C2: names the axis ") << name << " twice";
     axes.push_back(*axis);
   }
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
@@ -111,10 +113,27 @@ SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
   return {builder.create(state)->getResult(0)};
 }
 
-/// Checks that operand and result differ at most along dimension `dim`, where
-/// `whole` is not smaller than `part`.
-static LogicalResult verifyBlocks(Operation *op, Value whole, Value part,
-                                  int64_t dim) {
+LogicalResult colrow::tp::detail::verifyAxes(Operation *op) {
+  auto axes = op->getAttrOfType<ArrayAttr>("axes");
+  if (axes.empty())
+    return op->emitOpError("names no axis of the mesh");
+  llvm::SmallDenseSet<Attribute> seen;
+  for (Attribute name : axes)
+    if (!seen.insert(name).second)
+      return op->emitOpError("names the axis ") << name << " twice";
+  auto module = op->getParentOfType<ModuleOp>();
+  auto mesh =
+      module ? module->getAttrOfType<MeshAttr>(getMeshAttrName()) : MeshAttr();
+  for (auto name : axes.getAsRange<StringAttr>())
+    if (mesh && !mesh.getMesh().find(name))
+      return op->emitOpError("the mesh has no axis ") << name;
+  return success();
+}
+
+/// Operand and result differ at most along dimension `dim`, where `whole` is
+/// not smaller than `part`.
+LogicalResult colrow::tp::detail::verifyBlocks(Operation *op, Value whole,
+                                               Value part, int64_t dim) {
   auto large = cast<RankedTensorType>(whole.getType());
   auto small = cast<RankedTensorType>(part.getType());
   if (dim < 0 || dim >= large.getRank())
@@ -130,21 +149,46 @@ static LogicalResult verifyBlocks(Operation *op, Value whole, Value part,
   return success();
 }
 
+/// Checks that the blocks of all ranks make the whole.
+static LogicalResult verifyJoined(Operation *op, Value whole, Value part,
+                                  int64_t dim) {
+  if (failed(tp::detail::verifyBlocks(op, whole, part, dim)) ||
+      failed(tp::detail::verifyAxes(op)))
+    return failure();
+  auto module = op->getParentOfType<ModuleOp>();
+  auto attr =
+      module ? module->getAttrOfType<MeshAttr>(getMeshAttrName()) : MeshAttr();
+  if (!attr)
+    return success();
+  layout::Mesh mesh = attr.getMesh();
+  int64_t ranks = 1;
+  for (auto name :
+       op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
+    ranks *= mesh.axes[*mesh.find(name)].size;
+  int64_t large = cast<RankedTensorType>(whole.getType()).getDimSize(dim);
+  int64_t small = cast<RankedTensorType>(part.getType()).getDimSize(dim);
+  if (llvm::SaturatingMultiply<uint64_t>(small, ranks) < uint64_t(large))
+    return op->emitOpError("C3: ")
+           << ranks << " blocks of " << small << " along dimension " << dim
+           << " do not make " << large;
+  return success();
+}
+
 LogicalResult AllReduceOp::verify() {
   if (getInput().getType() != getResult().getType())
     return emitOpError("C1: operand and result have different types");
   if (getReduction() != "sum" && getReduction() != "max")
     return emitOpError("C2: reduction \"")
            << getReduction() << "\" is not sum or max";
-  return success();
+  return tp::detail::verifyAxes(*this);
 }
 
 LogicalResult AllGatherOp::verify() {
-  return verifyBlocks(*this, getResult(), getInput(), int64_t(getDim()));
+  return verifyJoined(*this, getResult(), getInput(), int64_t(getDim()));
 }
 
 LogicalResult ReduceScatterOp::verify() {
-  return verifyBlocks(*this, getInput(), getResult(), int64_t(getDim()));
+  return verifyJoined(*this, getInput(), getResult(), int64_t(getDim()));
 }
 
 void AllReduceOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }

@@ -62,6 +62,28 @@ struct TPAsmInterface : OpAsmDialectInterface {
 };
 } // namespace
 
+LogicalResult TPDialect::verifyOperationAttribute(Operation *op,
+                                                  NamedAttribute attribute) {
+  if (attribute.getName() != getMeshAttrName())
+    return success();
+  if (!isa<ModuleOp>(op) || !isa<MeshAttr>(attribute.getValue()))
+    return op->emitOpError()
+           << attribute.getName() << " is a #tp.mesh on a module";
+  return success();
+}
+
+LogicalResult TPDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                     unsigned result,
+                                                     NamedAttribute attribute) {
+  if (attribute.getName() == getRoleAttrName() &&
+      isa<StringAttr>(attribute.getValue()))
+    return success();
+  return op->emitOpError("result ")
+         << result << " has the attribute " << attribute.getName() << " = "
+         << attribute.getValue()
+         << "; of the tp dialect only tp.role, a string, may stand there";
+}
+
 void TPDialect::initialize() {
   registerAttributes();
   addOperations<

@@ -179,7 +179,7 @@ def TP_MulOp : TP_BinaryOp<"mul", "0 | 1"> {
 def TP_ScaleOp : TP_RuleOp<"scale", "* -> *", [Differentiable, Rows],
     ["getPaddingValue"]> {
   let summary = "multiply by a constant";
-  let arguments = (ins TP_FloatTensor:$x, F64Attr:$factor);
+  let arguments = (ins TP_FloatTensor:$x, TP_FiniteAttr:$factor);
   let results = (outs TP_FloatTensor:$y);
   let linear = "0";
   let moreDefinitions = [{
@@ -252,7 +252,7 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "* -> *", [Differentiable, Rows],
     The mask is Philox of (seed, step, `id`, index in the whole tensor), so it
     is the same on every mesh; the gradient is the same op with the same `id`.
   }];
-  let arguments = (ins TP_FloatTensor:$x, F64Attr:$p, I64Attr:$id,
+  let arguments = (ins TP_FloatTensor:$x, TP_FractionAttr:$p, TP_IdAttr:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
   let linear = "0";
@@ -273,7 +273,7 @@ def TP_LayerNormOp : TP_RuleOp<"layer_norm", "* h, h, h -> * h",
     [Differentiable, Rows, CostedSaved]> {
   let summary = "normalise rows to mean 0 and variance 1, scale and shift";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
-                       TP_FloatTensor:$beta, F64Attr:$eps);
+                       TP_FloatTensor:$beta, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$y);
   let stats = "h";
 }
@@ -282,7 +282,7 @@ def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
     "* h, h, * h -> * h, h, h", [Rows]> {
   let summary = "gradients of tp.layer_norm in x, gamma and beta";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
-                       TP_FloatTensor:$dy, F64Attr:$eps);
+                       TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma,
                       TP_FloatTensor:$dbeta);
   let stats = "h";
@@ -292,7 +292,7 @@ def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
 def TP_RmsNormOp : TP_RuleOp<"rms_norm", "* h, h -> * h",
     [Differentiable, Rows, CostedSaved]> {
   let summary = "divide rows by their root mean square, scale";
-  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma, F64Attr:$eps);
+  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$y);
   let stats = "h";
 }
@@ -301,7 +301,7 @@ def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "* h, h, * h -> * h, h",
     [Rows]> {
   let summary = "gradients of tp.rms_norm in x and gamma";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
-                       TP_FloatTensor:$dy, F64Attr:$eps);
+                       TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma);
   let stats = "h";
   let linear = "2";
@@ -341,9 +341,10 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
 
     **Constraints**
     - C1: there are d/2 frequencies.
+    - C2: they are finite in float32.
   }];
   let arguments = (ins TP_FloatTensor:$x, DenseF64ArrayAttr:$frequencies,
-                       DefaultValuedAttr<F64Attr, "1.0">:$scale,
+                       DefaultValuedAttr<TP_FiniteAttr, "1.0">:$scale,
                        UnitAttr:$inverse);
   let results = (outs TP_FloatTensor:$y);
   let linear = "0";
@@ -370,9 +371,9 @@ def TP_AttentionOp : TP_RuleOp<"attention",
     zeroes probabilities as tp.dropout does, by `id`.
   }];
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
-                       F64Attr:$scale, UnitAttr:$causal,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$id,
+                       TP_FiniteAttr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<TP_FractionAttr, "0.0">:$dropout,
+                       DefaultValuedAttr<TP_IdAttr, "0">:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y, TP_FloatTensor:$lse);
   let whole = "s t d";
@@ -391,9 +392,9 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
-                       TP_FloatTensor:$lse, TP_FloatTensor:$dy, F64Attr:$scale, UnitAttr:$causal,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dropout,
-                       DefaultValuedAttr<I64Attr, "0">:$id,
+                       TP_FloatTensor:$lse, TP_FloatTensor:$dy, TP_FiniteAttr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<TP_FractionAttr, "0.0">:$dropout,
+                       DefaultValuedAttr<TP_IdAttr, "0">:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dq, TP_FloatTensor:$dk, TP_FloatTensor:$dv);
   let whole = "s t d";
@@ -424,7 +425,7 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
     [*] values each, so that the collectives of a split vocabulary are visible.
   }];
   let arguments = (ins TP_FloatTensor:$logits, TP_IntTensor:$labels,
-                       DefaultValuedAttr<I64Attr, "-100">:$ignore);
+                       DefaultValuedAttr<TP_LabelAttr, "-100">:$ignore);
   let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
   let decompose = "v";
 }
@@ -512,14 +513,14 @@ def TP_TokenLossOp : TP_RuleOp<"token_loss", "*, *, *, * -> , ",
   let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
   let arguments = (ins TP_FloatTensor:$max, TP_FloatTensor:$sumexp,
                        TP_FloatTensor:$picked, TP_IntTensor:$labels,
-                       I64Attr:$ignore);
+                       TP_LabelAttr:$ignore);
   let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
 }
 
 def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "*, *, -> *, *", [Rows]> {
   let summary = "gradients of tp.token_loss in sumexp and picked";
   let arguments = (ins TP_FloatTensor:$sumexp, TP_IntTensor:$labels,
-                       TP_Scalar:$dsum, I64Attr:$ignore);
+                       TP_Scalar:$dsum, TP_LabelAttr:$ignore);
   let results = (outs TP_FloatTensor:$dsumexp, TP_FloatTensor:$dpicked);
   let linear = "2";
 }
@@ -542,7 +543,7 @@ def TP_SeedOp : TP_RuleOp<"seed", "-> ", [Rows]> {
 
 def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
   let summary = "a constant scalar";
-  let arguments = (ins F64Attr:$value);
+  let arguments = (ins TP_FiniteAttr:$value);
   let results = (outs TP_Scalar:$y);
 }
 
@@ -578,7 +579,7 @@ def TP_ClipOp : TP_RuleOp<"clip", "r -> , ", [RowsOwnSpace]> {
     %norm, %scale = tp.clip %y {max_norm = 1.0 : f64} : (tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
     ```
   }];
-  let arguments = (ins TP_Squares:$squares, OptionalAttr<F64Attr>:$max_norm);
+  let arguments = (ins TP_Squares:$squares, OptionalAttr<TP_PositiveAttr>:$max_norm);
   let results = (outs TP_Scalar:$norm, TP_Scalar:$scale);
   let whole = "r";
 }
@@ -594,8 +595,8 @@ def TP_AdamWOp : TP_RuleOp<"adamw", "*, *, *, *, -> *, *, *", [Rows],
     are set by the host before the step.
   }];
   let arguments = (ins TP_FloatTensor:$p, TP_FloatTensor:$g, TP_FloatTensor:$m,
-                       TP_FloatTensor:$v, TP_Scalar:$scale, F64Attr:$beta1,
-                       F64Attr:$beta2, F64Attr:$eps, F64Attr:$decay);
+                       TP_FloatTensor:$v, TP_Scalar:$scale, TP_FractionAttr:$beta1,
+                       TP_FractionAttr:$beta2, TP_PositiveAttr:$eps, TP_NotNegativeAttr:$decay);
   let results = (outs TP_FloatTensor:$new_p, TP_FloatTensor:$new_m,
                       TP_FloatTensor:$new_v);
   let moreDefinitions = [{

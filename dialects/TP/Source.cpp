@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Syntax of tp.source: parts that change nothing are left out.
+// tp.source: syntax, in which parts that change nothing are left out, and what
+// the sources of one parameter take from a checkpoint.
 
 #include "colrow/TP/TP.h"
 #include <numeric>
@@ -85,4 +86,65 @@ void SourceAttr::print(AsmPrinter &printer) const {
   part("size", getSize(), identity.size);
   part("perm", getPerm(), identity.perm);
   printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Several sources
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// start + i * step, i < size: what a source takes along a dimension.
+struct Slice {
+  int64_t start, step, size;
+
+  Slice(SourceAttr source, size_t dim)
+      : start(source.getStart()[dim]), step(source.getStep()[dim]),
+        size(source.getSize()[dim]) {
+    if (size == 1)
+      step = 1;
+  }
+  int64_t last() const { return start + (size - 1) * step; }
+};
+} // namespace
+
+static bool meet(const Slice &a, const Slice &b) {
+  int64_t first = std::max(a.start, b.start);
+  int64_t last = std::min(a.last(), b.last());
+  int64_t at = a.start + llvm::divideCeil(first - a.start, a.step) * a.step;
+  // Distances from b's elements repeat after this many of a's.
+  int64_t period = b.step / std::gcd(a.step, b.step);
+  for (; period > 0 && at <= last; --period, at += a.step)
+    if ((at - b.start) % b.step == 0)
+      return true;
+  return false;
+}
+
+bool tp::overlap(SourceAttr a, SourceAttr b) {
+  if (a.getName() != b.getName() || a.getReshape() != b.getReshape())
+    return false;
+  for (size_t d = 0; d < a.getReshape().size(); ++d)
+    if (!meet(Slice(a, d), Slice(b, d)))
+      return false;
+  return true;
+}
+
+LogicalResult colrow::tp::detail::verifySources(ParameterOp op) {
+  if (!op.getSource())
+    return success();
+  auto sources = llvm::to_vector(op.getSource()->getAsRange<SourceAttr>());
+  int64_t elements = 0, wanted = op.getWholeType().getNumElements();
+  for (auto [i, source] : llvm::enumerate(sources)) {
+    elements += ShapedType::getNumElements(source.getSize());
+    for (SourceAttr other : ArrayRef(sources).take_front(i))
+      if (overlap(source, other))
+        return op.emitOpError("C7: two of its sources take the same element "
+                              "of \"")
+               << source.getName() << '"';
+    if (elements > wanted)
+      break;
+  }
+  if (elements != wanted)
+    return op.emitOpError("C2: its sources give ")
+           << elements << " elements, the parameter has " << wanted;
+  return success();
 }

@@ -8,8 +8,26 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 
+/// Checks that `type` is the block of `whole`, an optional attribute.
+static LogicalResult verifyBlockOf(Operation *op, StringRef constraint,
+                                   RankedTensorType type,
+                                   std::optional<Type> whole) {
+  if (!whole ||
+      (!getLayoutAttr(type) && ArrayRef(localShape(*whole)) == type.getShape()))
+    return success();
+  return op->emitOpError(constraint)
+         << ": " << type << " is not the block that a rank has of " << *whole;
+}
+
 LogicalResult ParameterOp::verify() {
   RankedTensorType type = getWholeType();
+  // C5
+  uint64_t elements = 1;
+  for (int64_t size : type.getShape())
+    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
+  if (type.getRank() == 0 || elements < 1 || elements > layout::maxElements)
+    return emitOpError("C5: ")
+           << type << " has no dimension, no element, or more than 2^46";
   // C1
   for (LayoutAttr attr : {getGradient().value_or(LayoutAttr()),
                           getState().value_or(LayoutAttr())})
@@ -17,27 +35,12 @@ LogicalResult ParameterOp::verify() {
         failed(attr.verifyEncoding(type.getShape(), type.getElementType(),
                                    [&] { return emitOpError("C1: "); })))
       return failure();
-  // C2
-  if (auto sources = getSource()) {
-    int64_t elements = 0;
-    for (auto source : sources->getAsRange<SourceAttr>()) {
-      int64_t n = 1;
-      for (int64_t size : source.getSize())
-        n *= size;
-      elements += n;
-    }
-    if (elements != type.getNumElements())
-      return emitOpError("C2: its sources give ")
-             << elements << " elements, the parameter has "
-             << type.getNumElements();
-  }
+  // C2, C7
+  if (failed(tp::detail::verifySources(*this)))
+    return failure();
   // C3
   if (getRank() && int64_t(*getRank()) < 0)
     return emitOpError("C3: rank ") << int64_t(*getRank()) << " is negative";
-  // C5
-  if (type.getRank() == 0 || !type.hasStaticShape())
-    return emitOpError("C5: ")
-           << type << " is not a tensor of static shape with a dimension";
   // C4
   if (LayoutAttr attr = getLayoutAttr(type)) {
     layout::Layout stored = attr.getLayout();
@@ -46,7 +49,14 @@ LogicalResult ParameterOp::verify() {
       return emitOpError("C4: a stored layout is split or replicated, never "
                          "copied or partial");
   }
-  return success();
+  // C6
+  return verifyBlockOf(*this, "C6", getTensorType(), getWhole());
+}
+
+LogicalResult StateOp::verify() {
+  // C2
+  return verifyBlockOf(*this, "C2", cast<RankedTensorType>(getType()),
+                       getWhole());
 }
 
 /// Checks that `symbol` names a parameter or state of `type`.
@@ -78,11 +88,61 @@ LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getParameterAttr())
     return success();
-  if (isa_and_nonnull<ParameterOp>(
-          symbols.lookupNearestSymbolFrom(*this, getParameterAttr())))
+  auto parameter = dyn_cast_or_null<ParameterOp>(
+      symbols.lookupNearestSymbolFrom(*this, getParameterAttr()));
+  if (!parameter)
+    return emitOpError("C1: ")
+           << getParameterAttr() << " is not a parameter of this module";
+  if (dualType(parameter.getType()) != getValue().getType())
+    return emitOpError("C1: the gradient of ")
+           << getParameterAttr() << " has " << getValue().getType()
+           << ", wanted " << dualType(parameter.getType());
+  return success();
+}
+
+/// What leads from a state that cannot leave the step to one that can.
+static StringRef cureOf(layout::State state) {
+  switch (state.kind) {
+  case layout::StateKind::Partial:
+    return "put tp.g on it";
+  case layout::StateKind::PartialMax:
+    return "put tp.g_max on it";
+  case layout::StateKind::Copied:
+    return "take the value before its tp.f";
+  default:
+    return "put tp.unslice on it";
+  }
+}
+
+LogicalResult OutputOp::verify() {
+  auto type = cast<RankedTensorType>(getValue().getType());
+  // C2
+  if (failed(verifyBlockOf(*this, "C2", type, getWhole())))
+    return failure();
+  if (getLayout() &&
+      tp::getLayoutAttr(getWhole().value_or(type)) != getLayoutAttr())
+    return emitOpError("C2: its layout attribute ")
+           << getLayoutAttr() << " is not that of "
+           << getWhole().value_or(type);
+  // C3
+  bool scalar = getName() == "loss" || getName() == "grad_norm";
+  if (getParameterAttr())
     return success();
-  return emitOpError("C1: ")
-         << getParameterAttr() << " is not a parameter of this module";
+  if (scalar && type.getRank() != 0)
+    return emitOpError("C3: \"") << getName() << "\" is a scalar, not " << type;
+  LayoutAttr attr = tp::getLayoutAttr(getWhole().value_or(type));
+  for (unsigned axis = 0; attr && axis < attr.getMesh().getNames().size();
+       ++axis) {
+    layout::State state = attr.getLayout().state(axis);
+    if (state == layout::State::R() || (state.isSplit() && !scalar))
+      continue;
+    return emitOpError("C3: \"")
+           << getName() << "\" is " << state.str() << " on axis "
+           << attr.getMesh().getNames()[axis]
+           << ", but what leaves the step is whole (R) or in blocks (S): "
+           << cureOf(state);
+  }
+  return success();
 }
 
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {

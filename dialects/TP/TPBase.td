@@ -21,7 +21,9 @@ def TP_Dialect : Dialect {
     with a layout in [step], plain and local in [local].
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
   }];
@@ -31,6 +33,33 @@ class TP_Attr<string name, string mnem, list<Trait> traits = []>
     : AttrDef<TP_Dialect, name, traits> {
   let mnemonic = mnem;
 }
+
+//===----------------------------------------------------------------------===//
+// Numbers with a range
+//===----------------------------------------------------------------------===//
+
+// Kernels compute in float32, so a number is judged by what it is there.
+class TP_F64<string condition, string wanted> : ConfinedAttr<F64Attr,
+    [AttrConstraint<CPred<"::colrow::tp::detail::" # condition #
+         "(::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble())">, wanted>]>;
+class TP_I64<string low, string high, string wanted> : ConfinedAttr<I64Attr,
+    [AttrConstraint<And<[
+         CPred<"::llvm::cast<::mlir::IntegerAttr>($_self).getInt() >= " # low>,
+         CPred<"::llvm::cast<::mlir::IntegerAttr>($_self).getInt() <= " # high>]>, wanted>]>;
+
+def TP_FiniteAttr : TP_F64<"isFinite", "that is finite in float32">;
+def TP_PositiveAttr : TP_F64<"isPositive", "that is positive and finite in float32">;
+def TP_NotNegativeAttr : TP_F64<"isNotNegative", "that is finite in float32 and at least 0">;
+def TP_FractionAttr : TP_F64<"isFraction", "from 0 to less than 1">;
+def TP_NeutralAttr : TP_F64<"isNeutral", "that is 0 or negative infinity">;
+// What keys random draws: a word of Philox' counter.
+def TP_IdAttr : TP_I64<"0", "0xffffffffll", "from 0 to 4294967295">;
+def TP_LabelAttr : TP_I64<"std::numeric_limits<int32_t>::min()", "std::numeric_limits<int32_t>::max()",
+                          "that fits a label's 32 bits">;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
 
 def TP_MeshAttr : TP_Attr<"Mesh", "mesh"> {
   let summary = "named mesh axes, outermost first";
@@ -94,10 +123,15 @@ def TP_InitAttr : TP_Attr<"Init", "init"> {
   let description = [{
     `#tp.init<zeros>`, `#tp.init<ones>`, `#tp.init<constant 2.0>`,
     `#tp.init<normal 0.0, 0.02>` (mean, standard deviation).
+
+    **Constraints**
+    - C1: the kind is one of these.
+    - C2: mean and deviation are finite in float32; the deviation is not negative.
   }];
   let parameters = (ins StringRefParameter<"zeros, ones, constant, normal">:$kind,
                         "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$std);
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     static InitAttr get(::mlir::MLIRContext *context, ::llvm::StringRef kind,
                         double mean = 0, double std = 0);
@@ -128,6 +162,7 @@ def TP_SourceAttr : TP_Attr<"Source", "source"> {
     - C2: start, step, size and perm have one entry a dimension of `reshape`.
     - C3: every slice lies inside its dimension; steps are at least 1.
     - C4: `perm` is a permutation.
+    - C5: it has a name, and its sizes are positive and make at most 2^46 elements.
   }];
   let parameters = (ins StringRefParameter<"tensor name">:$name,
                         ArrayRefParameter<"int64_t">:$shape,
@@ -213,7 +248,11 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
     How an op may be split, as data: solver, verifier, partitioner and cost
     model are written once over it.
   }];
-  let verify = [{ return ::colrow::tp::detail::verifyShardable($_op); }];
+  let verify = [{
+    return ::llvm::failure(
+        ::llvm::failed(::colrow::tp::detail::verifyShardable($_op)) ||
+        ::llvm::failed(::colrow::tp::detail::verifyIndexedValue($_op)));
+  }];
   let methods = [
     InterfaceMethod<"The factor rule bound to this op's whole shapes; fails if "
                     "the shapes do not fit the rule.",

@@ -12,9 +12,9 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
-def TP_Tensor : RankedTensorOf<[F32, I32]>;
-def TP_FloatTensor : RankedTensorOf<[F32]>;
-def TP_IntTensor : RankedTensorOf<[I32]>;
+def TP_Tensor : StaticShapeTensorOf<[F32, I32]>;
+def TP_FloatTensor : StaticShapeTensorOf<[F32]>;
+def TP_IntTensor : StaticShapeTensorOf<[I32]>;
 def TP_Scalar : 0DTensorOf<[F32]>;
 // Sums of squares of small, middle and large values: see tp.sum_squares.
 def TP_Squares : Type<And<[1DTensorOf<[F32]>.predicate,
@@ -75,16 +75,18 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     - C2: each source's elements together give the shape.
     - C3: `rank`, the rank in the checkpoint (decay and roles go by it), is at least 0.
     - C4: a stored layout is never partial or copied.
-    - C5: the shape is static and has at least one dimension.
+    - C5: the shape has at least one dimension, and no more than 2^46 elements.
+    - C6: `type` is the block that `whole` leaves to a rank.
+    - C7: no element of a checkpoint's tensor is taken twice.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<TP_FloatTensor>:$type,
-                       I64Attr:$id, TP_InitAttr:$init,
+                       TP_IdAttr:$id, TP_InitAttr:$init,
                        OptionalAttr<TypedArrayAttrBase<TP_SourceAttr, "sources">>:$source,
                        OptionalAttr<I64Attr>:$rank, UnitAttr:$frozen,
                        OptionalAttr<DictionaryAttr>:$pin,
                        OptionalAttr<TP_LayoutAttr>:$gradient,
                        OptionalAttr<TP_LayoutAttr>:$state,
-                       OptionalAttr<TypeAttr>:$whole);
+                       OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -115,11 +117,19 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
 
     **Constraints**
     - C1: the parameter exists and has the same type.
+    - C2: `type` is the block that `whole` leaves to a rank.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$parameter,
                        StrAttr:$name, TypeAttrOf<TP_FloatTensor>:$type,
-                       OptionalAttr<TypeAttr>:$whole);
+                       OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
   let assemblyFormat = "$sym_name `of` $parameter $name `:` $type attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The unpartitioned type.
+    ::mlir::RankedTensorType getWholeType() {
+      return ::mlir::cast<::mlir::RankedTensorType>(getWhole().value_or(getType()));
+    }
+  }];
 }
 
 def TP_ParamOp : TP_Op<"param", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -150,17 +160,23 @@ def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let summary = "let a value leave the step under a name";
   let description = [{
     `gradient @w` names a gradient, written through that parameter's sources;
-    otherwise `name` is the value's name in the output file.
+    otherwise `name` is the value's name in the output file. `tp-partition`
+    keeps the whole type in `whole` and its layout in `layout`.
 
     **Constraints**
-    - C1: the parameter exists.
+    - C1: the parameter exists, and a gradient has the dual of its type.
+    - C2: the value's type is the block that `whole` leaves to a rank, and
+      `layout` is that of `whole`.
+    - C3: other values are whole or in blocks on each axis, never a summand nor
+      copied; "loss" and "grad_norm" are whole scalars.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
                        Arg<TP_FloatTensor, "", [MemWrite]>:$value,
                        OptionalAttr<TP_LayoutAttr>:$layout,
-                       OptionalAttr<TypeAttr>:$whole);
+                       OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
   let assemblyFormat =
       "$name (`gradient` $parameter^)? `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,7 +255,7 @@ def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g"> {
 
     **Constraints** (all changes of layout)
     - C1: operand and result have the same shape and element type, and layouts on one mesh.
-    - C2: on each of `axes` the states are the op's.
+    - C2: on each of `axes`, which differ, the states are the op's.
     - C3: on every other axis nothing changes.
     - C4: axes leave and enter a dimension only at its minor end.
   }];
@@ -306,6 +322,11 @@ def TP_AllReduceOp : TP_CollectiveOp<"all_reduce"> {
     Before: rank r holds x_r. After: every rank holds the sum (or maximum) over
     r, the same bits everywhere. `Pure`, since every rank of the group runs the
     same program and so reaches it.
+
+    **Constraints**
+    - C1: operand and result have one type.
+    - C2: the reduction is sum or max.
+    - the axes differ, and the module's mesh has them (all collectives).
   }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
                        DefaultValuedStrAttr<StrAttr, "sum">:$reduction,
@@ -317,6 +338,11 @@ def TP_AllGatherOp : TP_CollectiveOp<"all_gather"> {
   let description = [{
     Before: rank r holds block r along `dim`. After: every rank holds the whole,
     in rank order, without the padding of the last blocks.
+
+    **Constraints** (also of tp.reduce_scatter, the other way round)
+    - C1: `dim` is a dimension.
+    - C2: operand and result differ along it only.
+    - C3: the blocks of all ranks make the whole.
   }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
                        OptionalAttr<StrAttr>:$reason);
@@ -335,13 +361,22 @@ def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
 def TP_LocalSliceOp : TP_Op<"local_slice",
     [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>]> {
   let summary = "one's own block of dimension `dim`, zero where it is padding";
-  let description = [{ The local form of `tp.slice`. }];
+  let description = [{
+    The local form of `tp.slice`. `layout` is that of the result in the whole
+    tensor.
+
+    **Constraints**
+    - C1: `dim` is a dimension.
+    - C2: the result is a block of the operand along it.
+    - C3: `layout` fits the result, and splits `dim` over `axes` only.
+  }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
                        TP_LayoutAttr:$layout, OptionalAttr<StrAttr>:$reason);
   let results = (outs TP_Tensor:$result);
   let assemblyFormat = [{
     $input `over` $axes attr-dict `:` type($input) `->` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def TP_MaskPaddingOp : TP_Op<"mask_padding",
@@ -351,12 +386,17 @@ def TP_MaskPaddingOp : TP_Op<"mask_padding",
     Made by `tp-partition` before an op that sums (fill 0) or takes a maximum
     (fill -inf) over a dimension whose padding is not known to be neutral.
     `layout` is that of the whole tensor.
+
+    **Constraints**
+    - C1: operand and result have one type, which `layout` fits.
+    - C2: a dimension of `layout` is padded.
   }];
-  let arguments = (ins TP_FloatTensor:$input, F64Attr:$fill,
+  let arguments = (ins TP_FloatTensor:$input, TP_NeutralAttr:$fill,
                        TP_LayoutAttr:$layout);
   let results = (outs TP_FloatTensor:$result);
   let assemblyFormat =
       "$input `with` $fill attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif // COLROW_TP_OPS_TD

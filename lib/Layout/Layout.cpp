@@ -153,11 +153,15 @@ static int64_t blocks(const Factor &factor, const Mesh &mesh) {
 /// Checks the factors of dimension `d`, each by itself.
 static llvm::Error verifyFactorsOf(const DimLayout &dim, unsigned d,
                                    const Mesh &mesh) {
+  uint64_t padded = 1;
   for (const Factor &factor : dim) {
     if (factor.size < 1 || factor.padded < factor.size)
       return fail(formatv("dimension {0}: factor {1} pad {2} is not a size "
                           "and a padded size that is not smaller",
                           d, factor.size, factor.padded));
+    padded = llvm::SaturatingMultiply<uint64_t>(padded, factor.padded);
+    if (padded > maxElements)
+      return fail(formatv("dimension {0}: its factors make more than 2^46", d));
     if (factor.axes.empty() && factor.padded != factor.size)
       return fail(formatv("dimension {0}: factor {1} is padded to {2} but not "
                           "split; only a split factor is padded",

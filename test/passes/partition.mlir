@@ -72,10 +72,13 @@ module attributes {tp.mesh = #mesh} {
     %c = tp.f %m over ["tp"] : tensor<6xf32, #r1> -> tensor<6xf32, #c1>
     %e = tp.sum_exp %l, %c : (tensor<6x33xf32, #v>, tensor<6xf32, #c1>) -> tensor<6xf32, #p1>
     %k = tp.pick %l, %ids : (tensor<6x33xf32, #v>, tensor<6xi32, #r1>) -> tensor<6xf32, #p1>
-    tp.output "h", %h : tensor<6x16xf32, #tp.layout<#mesh, [_, _] partial "tp">>
+    %hr = tp.g %h over ["tp"] : tensor<6x16xf32, #tp.layout<#mesh, [_, _] partial "tp">> -> tensor<6x16xf32, #tp.layout<#mesh, [_, _]>>
+    %er = tp.g %e over ["tp"] : tensor<6xf32, #p1> -> tensor<6xf32, #r1>
+    %kr = tp.g %k over ["tp"] : tensor<6xf32, #p1> -> tensor<6xf32, #r1>
+    tp.output "h", %hr : tensor<6x16xf32, #tp.layout<#mesh, [_, _]>>
     tp.output "max", %m : tensor<6xf32, #r1>
-    tp.output "sum", %e : tensor<6xf32, #p1>
-    tp.output "picked", %k : tensor<6xf32, #p1>
+    tp.output "sum", %er : tensor<6xf32, #r1>
+    tp.output "picked", %kr : tensor<6xf32, #r1>
     return
   }
 }
@@ -144,22 +147,24 @@ module attributes {tp.mesh = #mesh} {
 #p2 = #tp.layout<#mesh, [_, _] partial "tp">
 #pad = #tp.layout<#mesh, [{5 pad 6 over "tp"}, _]>
 #even = #tp.layout<#mesh, [{8 over "tp"}, _]>
+#columns = #tp.layout<#mesh, [_, {8 over "tp"}]>
 // Gathers drop the padding; a scatter makes it.
 // CHECK-LABEL: func.func @changes(
-// CHECK-SAME: %[[S:[^:]*]]: tensor<3x4xf32>, %[[P:[^:]*]]: tensor<5x4xf32>, %[[R:[^:]*]]: tensor<8x4xf32>)
+// CHECK-SAME: %[[S:[^:]*]]: tensor<3x4xf32>, %[[P:[^:]*]]: tensor<5x4xf32>, %[[R:[^:]*]]: tensor<8x4xf32>,
 // CHECK: tp.all_gather %[[S]] over ["tp"] {dim = 0 : i64, reason = "a"} : tensor<3x4xf32> -> tensor<5x4xf32>
 // CHECK: tp.all_gather %[[S]] over ["tp"] {dim = 0 : i64} : tensor<3x4xf32> -> tensor<5x4xf32>
 // CHECK: tp.reduce_scatter %[[P]] over ["tp"] {dim = 0 : i64} : tensor<5x4xf32> -> tensor<3x4xf32>
 // CHECK: tp.local_slice %[[R]] over ["tp"] {dim = 0 : i64, layout = #{{.*}}} : tensor<8x4xf32> -> tensor<4x4xf32>
 // CHECK-NOT: tp.relu
 module attributes {tp.mesh = #mesh} {
-  func.func @changes(%s: tensor<5x4xf32, #pad>, %p: tensor<5x4xf32, #p2>, %r: tensor<8x4xf32, #r2>) {
+  func.func @changes(%s: tensor<5x4xf32, #pad>, %p: tensor<5x4xf32, #p2>, %r: tensor<8x4xf32, #r2>, %w: tensor<8x4xf32, #even>) {
     %1 = tp.gather %s over ["tp"] {reason = "a"} : tensor<5x4xf32, #pad> -> tensor<5x4xf32, #c2>
     %2 = tp.unslice %s over ["tp"] : tensor<5x4xf32, #pad> -> tensor<5x4xf32, #r2>
     %3 = tp.scatter %p over ["tp"] : tensor<5x4xf32, #p2> -> tensor<5x4xf32, #pad>
     %4 = tp.slice %r over ["tp"] : tensor<8x4xf32, #r2> -> tensor<8x4xf32, #even>
     %unread = tp.relu %r : (tensor<8x4xf32, #r2>) -> tensor<8x4xf32, #r2>
-    tp.output "1", %1 : tensor<5x4xf32, #c2>
+    %5 = tp.matmul %1, %w : (tensor<5x4xf32, #c2>, tensor<8x4xf32, #even>) -> tensor<5x8xf32, #columns>
+    tp.output "1", %5 : tensor<5x8xf32, #columns>
     tp.output "2", %2 : tensor<5x4xf32, #r2>
     tp.output "3", %3 : tensor<5x4xf32, #pad>
     tp.output "4", %4 : tensor<8x4xf32, #even>

@@ -25,6 +25,10 @@ LogicalResult RotaryOp::verify() {
     return emitOpError("C1: ")
            << getFrequencies().size() << " frequencies rotate "
            << 2 * getFrequencies().size() << " elements, but heads have " << d;
+  // C2
+  for (auto [i, frequency] : llvm::enumerate(getFrequencies()))
+    if (!tp::detail::isFinite(frequency))
+      return emitOpError("C2: frequency ") << i << " is not finite";
   return success();
 }
 

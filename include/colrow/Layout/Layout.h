@@ -19,6 +19,8 @@ namespace colrow::layout {
 /// The most ranks of one axis, and axes of a mesh.
 inline constexpr int64_t maxAxisSize = 65536;
 inline constexpr unsigned maxAxes = 4;
+/// The most elements of one tensor: byte counts stay far from overflow.
+inline constexpr uint64_t maxElements = uint64_t(1) << 46;
 
 /// What an axis may split: token factors (batch) or feature factors.
 enum class AxisRole { Feature, Batch };

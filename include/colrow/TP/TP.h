@@ -9,6 +9,7 @@
 #include "colrow/Layout/Layout.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -16,16 +17,35 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <cmath>
 #include <limits>
 
 namespace colrow::tp {
 class RowLowering;
 class PlanLowering;
+
+namespace detail {
+/// What a number of an attribute is in float32, in which kernels compute.
+inline bool isFinite(double x) {
+  return std::abs(x) <= std::numeric_limits<float>::max();
+}
+inline bool isPositive(double x) { return isFinite(x) && float(x) > 0; }
+inline bool isNotNegative(double x) { return isFinite(x) && x >= 0; }
+inline bool isFraction(double x) { return x >= 0 && x < 1; }
+/// The values that padding may be given: of a sum, of a maximum.
+inline bool isNeutral(double x) {
+  return x == 0 || x == -std::numeric_limits<double>::infinity();
+}
+} // namespace detail
 } // namespace colrow::tp
 
 #include "colrow/TP/TPDialect.h.inc"
 
 #include "colrow/TP/TPEnums.h.inc"
+
+namespace colrow::tp {
+class ParameterOp;
+} // namespace colrow::tp
 
 #define GET_ATTRDEF_CLASSES
 #include "colrow/TP/TPAttributes.h.inc"
@@ -59,6 +79,10 @@ inline llvm::StringRef getRoleAttrName() { return "tp.role"; }
 /// copied, one per factor that can be split, one per linear set.
 llvm::SmallVector<layout::Way> getWays(const layout::FactorRule &rule);
 
+/// True if two sources take the same element of one tensor of a checkpoint.
+/// Known where both reshape it alike; other pairs count as apart.
+bool overlap(SourceAttr a, SourceAttr b);
+
 namespace detail {
 /// Shape of the largest operand or result of `op`; {1} if all are scalars.
 llvm::SmallVector<int64_t> largestShape(mlir::Operation *op);
@@ -71,6 +95,19 @@ llvm::Expected<layout::FactorRule> bindBroadcast(mlir::Operation *op,
                                                  llvm::StringRef linear);
 /// Checks the shapes against the rule, and layouts against the four ways.
 llvm::LogicalResult verifyShardable(mlir::Operation *op);
+/// Checks that an op's `layout`, which says where `block` lies in the whole
+/// tensor, fits it: one entry a dimension, the local sizes, contiguous blocks.
+llvm::LogicalResult verifyPosition(mlir::Operation *op, mlir::Value block,
+                                   LayoutAttr layout);
+/// The same for the value that a shardable op indexes into.
+llvm::LogicalResult verifyIndexedValue(mlir::Operation *op);
+/// Checks that a parameter's sources make it up and take no element twice.
+llvm::LogicalResult verifySources(ParameterOp op);
+/// Checks that `part` is a block of `whole` along `dim`.
+llvm::LogicalResult verifyBlocks(mlir::Operation *op, mlir::Value whole,
+                                 mlir::Value part, int64_t dim);
+/// Checks the axes of a collective: named once, and in the module's mesh.
+llvm::LogicalResult verifyAxes(mlir::Operation *op);
 llvm::LogicalResult verifyChange(mlir::Operation *op);
 llvm::SmallVector<mlir::Value> buildConjugate(mlir::Operation *op,
                                               mlir::OpBuilder &builder,

@@ -20,6 +20,25 @@
 
 // -----
 
+// Mesh C2
+// expected-error@+1 {{a mesh of 5 axes; there may be at most 4}}
+#mesh = #tp.mesh<"a"=2, "b"=2, "c"=2, "d"=2, "e"=2>
+
+// -----
+
+// tp.mesh
+// expected-error@+1 {{'builtin.module' op "tp.mesh" is a #tp.mesh on a module}}
+module attributes {tp.mesh = "tp=2"} {
+}
+
+// -----
+
+// tp.role
+// expected-error@+1 {{'func.func' op result 1 has the attribute "tp.role" = 1 : i64; of the tp dialect only tp.role, a string, may stand there}}
+func.func private @role() -> (tensor<6xf32>, tensor<6xf32> {tp.role = 1})
+
+// -----
+
 // Layout C1
 #mesh = #tp.mesh<"tp"=2>
 // expected-error@+1 {{layout has 1 dimensions, the tensor 2}}
@@ -38,6 +57,13 @@ func.func @product(%x: tensor<6x10xf32, #tp.layout<#mesh, [_, {12 over "tp"}]>>)
 #mesh = #tp.mesh<"tp"=2>
 // expected-error@+1 {{dimension 0: factor 6 pad 4 is not a size and a padded size that is not smaller}}
 func.func @padding_below_the_size(%x: tensor<6xf32, #tp.layout<#mesh, [{6 pad 4 over "tp"}]>>)
+
+// -----
+
+// Layout C2
+#mesh = #tp.mesh<"tp"=2>
+// expected-error@+1 {{dimension 0: its factors make more than 2^46}}
+#layout = #tp.layout<#mesh, [{4611686018427387904, 4611686018427387904 over "tp"}]>
 
 // -----
 
@@ -87,6 +113,18 @@ func.func @axis_twice(%x: tensor<6x10xf32, #tp.layout<#mesh, [_, {10 over "tp"}]
 
 // -----
 
+// Init C2
+// expected-error@+1 {{initial values of mean 0.000000e+00 and deviation -1.000000e+00; both must be finite in float32, and the deviation at least 0}}
+#init = #tp.init<normal 0.0, -1.0>
+
+// -----
+
+// Init C2: not finite in float32.
+// expected-error@+1 {{initial values of mean 1.000000e+39 and deviation 0.000000e+00; both must be finite in float32, and the deviation at least 0}}
+#init = #tp.init<constant 1.0e39>
+
+// -----
+
 // Source C1
 // expected-error@+1 {{source "w": a tensor of 24 elements cannot be reshaped to 25}}
 #source = #tp.source<"w" : [4, 6] as [5, 5] from [0, 0] step [1, 1] size [5, 5] perm [0, 1]>
@@ -114,3 +152,27 @@ func.func @axis_twice(%x: tensor<6x10xf32, #tp.layout<#mesh, [_, {10 over "tp"}]
 // Source C4
 // expected-error@+1 {{source "w": perm is not a permutation}}
 #source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6] perm [1, 1]>
+
+// -----
+
+// Source C3: a slice so long that its end cannot be computed.
+// expected-error@+1 {{source "w": slice 0 leaves its dimension of 4}}
+#source = #tp.source<"w" : [4] as [4] from [0] step [4611686018427387904] size [4611686018427387904] perm [0]>
+
+// -----
+
+// Source C5
+// expected-error@+1 {{source "w": its sizes are not positive, or make more than 2^46 elements}}
+#source = #tp.source<"w" : [4, -1] as [4, -1] from [0, 0] step [1, 1] size [4, 1] perm [0, 1]>
+
+// -----
+
+// Source C5: sizes whose product wraps around to 0 on both sides.
+// expected-error@+1 {{source "w": its sizes are not positive, or make more than 2^46 elements}}
+#source = #tp.source<"w" : [4294967296, 4294967296] as [8589934592, 2147483648] from [0, 0] step [1, 1] size [4, 1] perm [0, 1]>
+
+// -----
+
+// Source C5
+// expected-error@+1 {{a source has no name}}
+#source = #tp.source<"" : [4] as [4] from [0] step [1] size [4] perm [0]>

@@ -39,6 +39,70 @@ tp.parameter @w : tensor<8x4xf32, #p2> {id = 0 : i64, init = #tp.init<zeros>}
 
 // -----
 
+// tp.parameter C5
+// expected-error@+1 {{'tp.parameter' op C5: 'tensor<f32>' has no dimension, no element, or more than 2^46}}
+tp.parameter @w : tensor<f32> {id = 0 : i64, init = #tp.init<zeros>}
+
+// -----
+
+// tp.parameter C5
+// expected-error@+1 {{'tp.parameter' op C5: 'tensor<8x0xf32>' has no dimension, no element, or more than 2^46}}
+tp.parameter @w : tensor<8x0xf32> {id = 0 : i64, init = #tp.init<zeros>}
+
+// -----
+
+// tp.parameter C5
+// expected-error@+1 {{'tp.parameter' op C5: 'tensor<4611686018427387904x3xf32>' has no dimension, no element, or more than 2^46}}
+tp.parameter @w : tensor<4611686018427387904x3xf32> {id = 0 : i64, init = #tp.init<zeros>,
+  source = [#tp.source<"w" : [4] as [4] from [0] step [1] size [4] perm [0]>]}
+
+// -----
+
+// The sources of a dynamic shape cannot be counted.
+// expected-error@+1 {{'tp.parameter' op attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float values}}
+tp.parameter @w : tensor<?xf32> {id = 0 : i64, init = #tp.init<zeros>,
+  source = [#tp.source<"w" : [4] as [4] from [0] step [1] size [4] perm [0]>]}
+
+// -----
+
+// expected-error@+1 {{'tp.parameter' op attribute 'whole' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float values}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = i32}
+
+// -----
+
+// tp.parameter C6
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{8 over "tp"}, _]>
+// expected-error@+1 {{'tp.parameter' op C6: 'tensor<8x4xf32>' is not the block that a rank has of 'tensor<8x4xf32, #tp.layout<#tp.mesh<"tp"=2>, [{8 over "tp"}, _]>>'}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<8x4xf32, #rows>}
+
+// -----
+
+// tp.parameter C7: both take row 4.
+// expected-error@+1 {{'tp.parameter' op C7: two of its sources take the same element of "w"}}
+tp.parameter @w : tensor<4x2xf32> {id = 0 : i64, init = #tp.init<zeros>,
+  source = [#tp.source<"w" : [6, 2] as [6, 2] from [0, 0] step [4, 1] size [2, 2] perm [0, 1]>,
+            #tp.source<"w" : [6, 2] as [6, 2] from [1, 0] step [3, 1] size [2, 2] perm [0, 1]>]}
+
+// -----
+
+// Rows 0 and 4, and rows 1 and 3, of one tensor; the same of another tensor.
+tp.parameter @w : tensor<6x2xf32> {id = 0 : i64, init = #tp.init<zeros>,
+  source = [#tp.source<"w" : [6, 2] as [6, 2] from [0, 0] step [4, 1] size [2, 2] perm [0, 1]>,
+            #tp.source<"w" : [6, 2] as [6, 2] from [1, 0] step [2, 1] size [2, 2] perm [0, 1]>,
+            #tp.source<"v" : [6, 2] as [6, 2] from [0, 0] step [4, 1] size [2, 2] perm [0, 1]>]}
+
+// -----
+
+// tp.state C2
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{8 over "tp"}, _]>
+tp.parameter @w : tensor<4x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<8x4xf32, #rows>}
+// expected-error@+1 {{'tp.state' op C2: 'tensor<4x4xf32>' is not the block that a rank has of 'tensor<8x4xf32>'}}
+tp.state @w.exp_avg of @w "exp_avg" : tensor<4x4xf32> {whole = tensor<8x4xf32>}
+
+// -----
+
 // tp.state C1
 // expected-error@+1 {{'tp.state' op C1: @w is not a parameter or state of this module}}
 tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
@@ -81,6 +145,109 @@ func.func @write(%x: tensor<4xf32>) {
 
 // -----
 
+// tp.output C1
+func.func @unknown_parameter(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{'tp.output' op C1: @w is not a parameter of this module}}
+  tp.output "gradient" gradient @w, %x : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// tp.output C1
+#mesh = #tp.mesh<"tp"=2>
+#r2 = #tp.layout<#mesh, [_, _]>
+#p2 = #tp.layout<#mesh, [_, _] partial "tp">
+tp.parameter @w : tensor<8x4xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @gradient_of_a_summand(%x: tensor<8x4xf32, #p2>) {
+  // expected-error@+1 {{'tp.output' op C1: the gradient of @w has 'tensor<8x4xf32, #tp.layout<#tp.mesh<"tp"=2>, [_, _] partial "tp">>', wanted 'tensor<8x4xf32, #tp.layout<#tp.mesh<"tp"=2>, [_, _]>>'}}
+  tp.output "gradient" gradient @w, %x : tensor<8x4xf32, #p2>
+  return
+}
+
+// -----
+
+// tp.output C2
+#mesh = #tp.mesh<"tp"=2>
+#s1 = #tp.layout<#mesh, [{8 over "tp"}]>
+func.func @whole_of_an_output(%x: tensor<8xf32>) {
+  // expected-error@+1 {{'tp.output' op C2: 'tensor<8xf32>' is not the block that a rank has of 'tensor<8xf32, #tp.layout<#tp.mesh<"tp"=2>, [{8 over "tp"}]>>'}}
+  tp.output "x", %x {whole = tensor<8xf32, #s1>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// tp.output C2
+#mesh = #tp.mesh<"tp"=2>
+func.func @layout_of_an_output(%x: tensor<8xf32>) {
+  // expected-error@+1 {{'tp.output' op C2: its layout attribute #tp.layout<#tp.mesh<"tp"=2>, [_, _]> is not that of 'tensor<8xf32>'}}
+  tp.output "x", %x {layout = #tp.layout<#mesh, [_, _]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// tp.output C3
+#mesh = #tp.mesh<"tp"=2>
+func.func @partial_loss(%x: tensor<f32, #tp.layout<#mesh, [] partial "tp">>) {
+  // expected-error@+1 {{'tp.output' op C3: "loss" is P on axis "tp", but what leaves the step is whole (R) or in blocks (S): put tp.g on it}}
+  tp.output "loss", %x : tensor<f32, #tp.layout<#mesh, [] partial "tp">>
+  return
+}
+
+// -----
+
+// tp.output C3: after tp-partition too, where only `whole` tells.
+#mesh = #tp.mesh<"tp"=2>
+#p0 = #tp.layout<#mesh, [] partial "tp">
+func.func @partial_norm(%x: tensor<f32>) {
+  // expected-error@+1 {{'tp.output' op C3: "grad_norm" is P on axis "tp", but what leaves the step is whole (R) or in blocks (S): put tp.g on it}}
+  tp.output "grad_norm", %x {layout = #p0, whole = tensor<f32, #p0>} : tensor<f32>
+  return
+}
+
+// -----
+
+// tp.output C3
+#mesh = #tp.mesh<"dp"=2, "tp"=2>
+func.func @copied_loss(%x: tensor<f32, #tp.layout<#mesh, [] copied "tp">>) {
+  // expected-error@+1 {{'tp.output' op C3: "loss" is C on axis "tp", but what leaves the step is whole (R) or in blocks (S): take the value before its tp.f}}
+  tp.output "loss", %x : tensor<f32, #tp.layout<#mesh, [] copied "tp">>
+  return
+}
+
+// -----
+
+// tp.output C3
+#mesh = #tp.mesh<"tp"=2>
+func.func @partial_maximum(%x: tensor<6xf32, #tp.layout<#mesh, [_] partial_max "tp">>) {
+  // expected-error@+1 {{'tp.output' op C3: "y" is P<max> on axis "tp", but what leaves the step is whole (R) or in blocks (S): put tp.g_max on it}}
+  tp.output "y", %x : tensor<6xf32, #tp.layout<#mesh, [_] partial_max "tp">>
+  return
+}
+
+// -----
+
+// tp.output C3
+func.func @loss_of_rows(%x: tensor<6xf32>) {
+  // expected-error@+1 {{'tp.output' op C3: "loss" is a scalar, not 'tensor<6xf32>'}}
+  tp.output "loss", %x : tensor<6xf32>
+  return
+}
+
+// -----
+
+// Blocks may leave under a name of their own.
+#mesh = #tp.mesh<"tp"=2>
+#s1 = #tp.layout<#mesh, [{6 over "tp"}]>
+func.func @blocks(%x: tensor<6xf32, #s1>) {
+  tp.output "logits", %x : tensor<6xf32, #s1>
+  return
+}
+
+// -----
+
 // tp.reshape C1
 func.func @reshape_elements(%x: tensor<6x10xf32>) {
   // expected-error@+1 {{'tp.reshape' op C1: operand and result hold different numbers of elements}}
@@ -112,6 +279,15 @@ func.func @reshape_mixes(%x: tensor<6x10xf32>) {
 func.func @rotary_pairs(%x: tensor<2x3x5x8xf32>) {
   // expected-error@+1 {{'tp.rotary' op C1: 3 frequencies rotate 6 elements, but heads have 8}}
   %y = tp.rotary %x {frequencies = array<f64: 1.0, 0.1, 0.01>} : (tensor<2x3x5x8xf32>) -> tensor<2x3x5x8xf32>
+  return
+}
+
+// -----
+
+// tp.rotary C2
+func.func @rotary_frequency(%x: tensor<2x3x5x4xf32>) {
+  // expected-error@+1 {{'tp.rotary' op C2: frequency 1 is not finite}}
+  %y = tp.rotary %x {frequencies = array<f64: 1.0, 0x7FF0000000000000>} : (tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
   return
 }
 
@@ -159,7 +335,7 @@ func.func @rank(%x: tensor<6x4xf32>, %w: tensor<4xf32>) {
 // -----
 
 func.func @integers_are_no_floats(%x: tensor<6xi32>) {
-  // expected-error@+1 {{'tp.relu' op operand #0 must be ranked tensor of 32-bit float values, but got 'tensor<6xi32>'}}
+  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<6xi32>'}}
   %y = tp.relu %x : (tensor<6xi32>) -> tensor<6xi32>
   return
 }
@@ -188,5 +364,13 @@ func.func @sum_squares_of_one_kind(%x: tensor<8x4xf32>) {
 func.func @clip_two(%x: tensor<2xf32>) {
   // expected-error@+1 {{'tp.clip' op operand #0 must be 3 sums of squares: tensor<3xf32>, but got 'tensor<2xf32>'}}
   %norm, %scale = tp.clip %x : (tensor<2xf32>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @dynamic_shape(%x: tensor<?xf32>) {
+  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<?xf32>'}}
+  %y = tp.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return
 }
