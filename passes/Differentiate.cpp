@@ -2,7 +2,7 @@
 //
 // tp-differentiate: the backward graph, op by op from the loss.
 
-#include "colrow/Passes/Passes.h"
+#include "Gradients.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace colrow::passes {
@@ -18,16 +18,10 @@ namespace {
 class Differentiator {
 public:
   Differentiator(ModuleOp module, func::FuncOp step)
-      : step(step), symbols(module), builder(module.getContext()) {}
+      : module(module), step(step), builder(module.getContext()) {}
 
   LogicalResult run() {
-    std::optional<unsigned> lossIndex;
-    for (unsigned i = 0; i < step.getNumResults(); ++i) {
-      auto role =
-          step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
-      if (role && role.getValue() == "loss")
-        lossIndex = i;
-    }
+    std::optional<unsigned> lossIndex = findLoss(step);
     if (!lossIndex)
       return step.emitError(
           "tp-differentiate: no result has the role \"loss\"; "
@@ -35,14 +29,18 @@ public:
     Value loss = step.getBody().front().getTerminator()->getOperand(*lossIndex);
     if (cast<RankedTensorType>(loss.getType()).getRank() != 0)
       return step.emitError("tp-differentiate: the loss must be a scalar");
-    findDependents();
-    if (!needsGradient.contains(loss))
+    withGradient = findValuesWithGradient(module, step);
+    if (!withGradient.contains(loss))
       return step.emitError(
           "tp-differentiate: the loss depends on no parameter "
           "that is trained");
+    Block &forward = step.getBody().front();
+    // Before backward ops use the forward's values: flows are the graph's.
+    for (Operation &op : forward.without_terminator())
+      if (failed(checkFlow(&op)))
+        return failure();
     emitResults(loss);
     tp::addPhases(step);
-    Block &forward = step.getBody().front();
     builder.setInsertionPoint(forward.getNextNode()->getTerminator());
     gradients[loss] = tp::SeedOp::create(builder, loss.getLoc(),
                                          tp::dualType(loss.getType()));
@@ -54,21 +52,6 @@ public:
   }
 
 private:
-  void findDependents() {
-    for (Operation &op : step.getBody().front().without_terminator()) {
-      bool depends = llvm::any_of(
-          op.getOperands(), [&](Value v) { return needsGradient.contains(v); });
-      if (auto param = dyn_cast<tp::ParamOp>(op))
-        depends =
-            !symbols.lookup<tp::ParameterOp>(param.getSymbol()).getFrozen();
-      if (!depends)
-        continue;
-      for (Value result : op.getResults())
-        if (cast<RankedTensorType>(result.getType()).getElementType().isF32())
-          needsGradient.insert(result);
-    }
-  }
-
   LogicalResult visit(Operation *op) {
     SmallVector<Value> incoming;
     for (Value result : op->getResults())
@@ -80,20 +63,44 @@ private:
                  param.getLoc());
       return success();
     }
-    SmallVector<bool> wanted;
-    for (Value operand : op->getOperands())
-      wanted.push_back(needsGradient.contains(operand));
-    if (llvm::none_of(wanted, [](bool w) { return w; }))
-      return success();
-    auto differentiable = dyn_cast<tp::DifferentiableOpInterface>(op);
-    if (!differentiable)
-      return op->emitOpError("has no gradient, but the loss depends on it");
+    ArrayRef<bool> wanted = wantedOperands.find(op)->second;
     SmallVector<Value> outgoing =
-        differentiable.buildGradients(builder, incoming, wanted);
+        cast<tp::DifferentiableOpInterface>(op).buildGradients(
+            builder, incoming, wanted);
     for (auto [operand, gradient, want] :
-         llvm::zip(op->getOperands(), outgoing, wanted))
-      if (gradient && want)
-        accumulate(gradients[operand], gradient, op->getLoc());
+         llvm::zip(op->getOpOperands(), outgoing, wanted)) {
+      if (!want)
+        continue;
+      if (!gradient)
+        return op->emitOpError("built no gradient of its operand ")
+               << operand.getOperandNumber();
+      accumulate(gradients[operand.get()], gradient, op->getLoc());
+    }
+    return success();
+  }
+
+  /// Notes which operands of `op` want a gradient; refuses what would leave one
+  /// out.
+  LogicalResult checkFlow(Operation *op) {
+    if (llvm::none_of(op->getResults(), [&](Value result) {
+          return withGradient.contains(result);
+        }))
+      return success();
+    ArrayRef<bool> wanted = wantedOperands[op] =
+        findWantedOperands(op, withGradient);
+    if (!isa<tp::ParamOp, tp::DifferentiableOpInterface>(op))
+      return op->emitOpError("has no gradient, but the loss depends on it");
+    for (OpResult result : op->getResults())
+      for (OpOperand &operand : op->getOpOperands())
+        if (wanted[operand.getOperandNumber()] &&
+            withGradient.contains(result) &&
+            tp::getGradientFlow(result, operand) == tp::GradientFlow::Missing)
+          return op->emitOpError("has no gradient of its result ")
+                 << result.getResultNumber() << " in its operand "
+                 << operand.getOperandNumber()
+                 << ", but the loss depends on a trained parameter through "
+                    "them; if it is meant as a constant, put "
+                    "tp.stop_gradient on the operand";
     return success();
   }
 
@@ -126,6 +133,15 @@ private:
                          tp::LayoutAttr(), TypeAttr());
   }
 
+  /// True if `value` is a parameter's memory, perhaps under another type.
+  static bool isParameter(Value value) {
+    Operation *op = value.getDefiningOp();
+    while (isa_and_nonnull<tp::ReshapeOp, tp::StopGradientOp,
+                           tp::LayoutChangeOpInterface>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_nonnull<tp::ParamOp>(op);
+  }
+
   /// Results leave the forward as tp.output, and so does the count that tells a
   /// step without labels from one that went wrong.
   void emitResults(Value loss) {
@@ -134,6 +150,11 @@ private:
     for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+      // A parameter's memory is overwritten by its update; what leaves the
+      // step is its value at the start.
+      if (isParameter(value))
+        value = tp::ScaleOp::create(builder, value.getLoc(), value.getType(),
+                                    value, builder.getF64FloatAttr(1.0));
       emitOutput(role ? role.getValue().str() : "result" + std::to_string(i),
                  FlatSymbolRefAttr(), value);
     }
@@ -151,10 +172,11 @@ private:
                  gradient);
   }
 
+  ModuleOp module;
   func::FuncOp step;
-  SymbolTable symbols;
   OpBuilder builder;
-  llvm::DenseSet<Value> needsGradient;
+  llvm::DenseSet<Value> withGradient;
+  llvm::DenseMap<Operation *, SmallVector<bool>> wantedOperands;
   llvm::DenseMap<Value, Value> gradients;
   llvm::MapVector<StringRef, Value> parameterGradients;
 };

@@ -4,7 +4,7 @@
 // operand the state that its op's way wants.
 
 #include "Conversions.h"
-#include "Prediction.h"
+#include "Gradients.h"
 #include "colrow/Passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"

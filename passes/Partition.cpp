@@ -162,10 +162,11 @@ public:
     keepLayouts();
     SmallVector<Operation *> changes;
     step.walk([&](tp::LayoutChangeOpInterface op) { changes.push_back(op); });
+    step.walk([](tp::StopGradientOp op) { op.replaceAllUsesWith(op.getX()); });
     for (Operation *op : changes)
       if (failed(lower(op)))
         return failure();
-    eraseDead();
+    eraseUnread(step); // gradients of inputs, gathered values
     localizeTypes();
     return success();
   }
@@ -243,15 +244,6 @@ private:
     result.replaceAllUsesWith(made);
     op->erase();
     return success();
-  }
-
-  /// What nothing reads: gradients of inputs, gathered values.
-  void eraseDead() {
-    SmallVector<Operation *> ops;
-    step.walk([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : llvm::reverse(ops))
-      if (isOpTriviallyDead(op) || (isa<tp::ParamOp>(op) && op->use_empty()))
-        op->erase();
   }
 
   static RankedTensorType localType(Type type) {

@@ -4,6 +4,7 @@
 
 #include "Prediction.h"
 #include "Conversions.h"
+#include "Gradients.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -31,24 +32,6 @@ DictionaryAttr StepTotals::toAttr(MLIRContext *context) const {
        builder.getNamedAttr("flops", builder.getI64IntegerAttr(flops)),
        builder.getNamedAttr("saved_bytes",
                             builder.getI64IntegerAttr(savedBytes))});
-}
-
-llvm::DenseSet<Value> passes::findValuesWithGradient(ModuleOp module,
-                                                     func::FuncOp step) {
-  SymbolTable symbols(module);
-  llvm::DenseSet<Value> found;
-  for (Operation &op : step.getBody().front()) {
-    bool any = llvm::any_of(op.getOperands(),
-                            [&](Value v) { return found.contains(v); });
-    if (auto param = dyn_cast<tp::ParamOp>(op)) {
-      auto parameter = symbols.lookup<tp::ParameterOp>(param.getSymbol());
-      any = parameter && !parameter.getFrozen();
-    }
-    for (Value result : op.getResults())
-      if (any && isFloat(result))
-        found.insert(result);
-  }
-  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,11 +85,10 @@ private:
     FactorRule rule = llvm::cantFail(op.getFactorRule());
     Way way = wayOf(op, rule);
     SmallVector<SmallVector<int64_t>> operands, results;
-    SmallVector<bool> wants;
+    SmallVector<bool> wants = findWantedOperands(op, withGradient);
     for (auto [i, value] : llvm::enumerate(op->getOperands())) {
       State state = rule.operandState(way, i);
       operands.push_back(shapeIn(value, state));
-      wants.push_back(withGradient.contains(value));
       if (isFloat(value))
         wanted[value].push_back(state);
     }

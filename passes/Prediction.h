@@ -19,10 +19,6 @@ struct StepTotals {
   mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;
 };
 
-/// Values of `step` that a trained parameter reaches.
-llvm::DenseSet<mlir::Value> findValuesWithGradient(mlir::ModuleOp module,
-                                                   mlir::func::FuncOp step);
-
 /// Predicts from layouts and ways on axis `axis`, after tp-shard.
 StepTotals predictStep(mlir::ModuleOp module, mlir::func::FuncOp step,
                        unsigned axis);

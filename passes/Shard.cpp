@@ -4,6 +4,7 @@
 
 #include "Conversions.h"
 #include "DimClasses.h"
+#include "Gradients.h"
 #include "Prediction.h"
 #include "colrow/Cost/CostModel.h"
 #include "colrow/Passes/Passes.h"
@@ -306,7 +307,7 @@ unsigned AxisProblem::addParameter(tp::ParamOp param) {
 /// included.
 Cost AxisProblem::costOf(Operation *op, const FactorRule &rule, Way way) {
   SmallVector<SmallVector<int64_t>> operands, results;
-  SmallVector<bool> wanted;
+  SmallVector<bool> wanted = findWantedOperands(op, needsGradient);
   int64_t bytes = 0;
   // Rows fuse: a memory-bound op reads its operands where another one has just
   // made them, so what it moves is its result.
@@ -321,10 +322,8 @@ Cost AxisProblem::costOf(Operation *op, const FactorRule &rule, Way way) {
     bytes += counts ? 4 * elements : 0;
     return shape;
   };
-  for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+  for (auto [i, value] : llvm::enumerate(op->getOperands()))
     operands.push_back(local(value, rule.operandState(way, i), !fuses));
-    wanted.push_back(needsGradient.contains(value));
-  }
   for (auto [i, value] : llvm::enumerate(op->getResults()))
     results.push_back(local(value, rule.resultState(way, i), true));
   int64_t flops = 0, gradientFlops = 0;
@@ -381,13 +380,14 @@ void AxisProblem::addOp(Operation *op) {
 }
 
 /// Results are wanted whole, but for those that only leave the step under a
-/// role of their own ("logits"): these may leave in blocks or copied.
+/// role of their own ("logits"): these may leave in blocks.
 void AxisProblem::addReturn(Operation *op) {
   for (auto [i, value] : llvm::enumerate(op->getOperands())) {
     auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
     solver::ChoiceTable table;
     for (unsigned s = 0; s < states[valueIndex.lookup(value)].size(); ++s) {
-      if (states[valueIndex.lookup(value)][s] == State::P())
+      State state = states[valueIndex.lookup(value)][s];
+      if (state != State::R() && !state.isSplit())
         continue;
       table.choices.push_back({{uint8_t(s)}, {}, {}});
       if (!role || role.getValue() == "loss")
@@ -513,6 +513,8 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
     auto step = getForwardFunction(module);
     if (failed(step))
       return failure();
+    eraseUnread(*step); // what tp-partition would erase costs nothing
+    separateSideUses(module, *step);
     AxisProblem problem(module, *step, *parsed, 0, model);
     SmallVector<std::string> pinTexts(pins.begin(), pins.end());
     if (failed(problem.run(pinTexts)) ||

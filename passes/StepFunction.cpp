@@ -3,6 +3,7 @@
 // The function that passes work on, checked.
 
 #include "colrow/Passes/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace colrow;
@@ -49,10 +50,38 @@ FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
   return found;
 }
 
+/// Results leave the step under their roles.
+static LogicalResult checkResultRoles(func::FuncOp step) {
+  llvm::StringSet<> roles;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+    if (!role)
+      continue;
+    if (role.getValue() == "grad_norm")
+      return step.emitError("result ")
+             << i
+             << " has the role \"grad_norm\", under which the step's "
+                "gradient norm leaves; give it another one";
+    if (!roles.insert(role.getValue()).second)
+      return step.emitError("two results have the role ")
+             << role << "; a value leaves the step under a name of its own";
+  }
+  return success();
+}
+
 FailureOr<func::FuncOp> passes::getForwardFunction(ModuleOp module) {
   auto step = getStepFunction(module);
   if (succeeded(step) && !llvm::hasSingleElement(step->getBody()))
     return step->emitError("has phases after the forward already; this pass "
                            "comes before tp-differentiate");
+  if (succeeded(step) && failed(checkResultRoles(*step)))
+    return failure();
   return step;
+}
+
+void passes::eraseUnread(func::FuncOp step) {
+  for (Block &block : llvm::reverse(step.getBody()))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op) || (isa<tp::ParamOp>(op) && op.use_empty()))
+        op.erase();
 }

@@ -62,6 +62,19 @@ struct TPAsmInterface : OpAsmDialectInterface {
 };
 } // namespace
 
+GradientFlow tp::getGradientFlow(OpResult result, OpOperand &operand) {
+  auto isFloat = [](Value value) {
+    return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+  };
+  if (!isFloat(result) || !isFloat(operand.get()))
+    return GradientFlow::Zero;
+  Operation *op = result.getOwner();
+  if (auto flow = dyn_cast<GradientFlowOpInterface>(op))
+    return flow.getFlow(result.getResultNumber(), operand.getOperandNumber());
+  return isa<DifferentiableOpInterface>(op) ? GradientFlow::Built
+                                            : GradientFlow::Missing;
+}
+
 LogicalResult TPDialect::verifyOperationAttribute(Operation *op,
                                                   NamedAttribute attribute) {
   if (attribute.getName() != getMeshAttrName())

@@ -9,6 +9,7 @@
 include "TPOps.td"
 
 def Differentiable : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+def GradientFlow : DeclareOpInterfaceMethods<GradientFlowOpInterface>;
 def Plan : DeclareOpInterfaceMethods<PlanLowerableOpInterface>;
 def Rows : DeclareOpInterfaceMethods<RowLowerableOpInterface>;
 // Rows over a space of the op's own.
@@ -190,6 +191,36 @@ def TP_ScaleOp : TP_RuleOp<"scale", "* -> *", [Differentiable, Rows],
   }];
 }
 
+def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "* -> *", [GradientFlow],
+    ["getPaddingValue"]> {
+  let summary = "the same value, which the gradient takes for a constant";
+  let description = [{
+    Says that no gradient is wanted, where one would flow or could not be built.
+    `tp-shard` puts it before uses of a value that do not reach the loss, and
+    `tp-partition` removes it.
+
+    ```mlir
+    func.func @constant_scale(%x: tensor<6x10xf32>) -> tensor<6xf32> {
+      %c = tp.stop_gradient %x : (tensor<6x10xf32>) -> tensor<6x10xf32>
+      %m = tp.row_max %c : (tensor<6x10xf32>) -> tensor<6xf32>
+      return %m : tensor<6xf32>
+    }
+    ```
+  }];
+  let arguments = (ins TP_FloatTensor:$x);
+  let results = (outs TP_FloatTensor:$y);
+  let linear = "0";
+  let moreDefinitions = [{
+    ::colrow::tp::GradientFlow $cppClass::getFlow(unsigned, unsigned) {
+      return ::colrow::tp::GradientFlow::Zero;
+    }
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0];
+    }
+  }];
+}
+
 def TP_SumLeadingOp : TP_Op<"sum_leading",
     [Pure, Rows, DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
   let summary = "sum over leading dimensions: gradient of a broadcast";
@@ -359,7 +390,7 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
 }
 
 def TP_AttentionOp : TP_RuleOp<"attention",
-    "b s m g d, b t m d, b t m d -> b s m g d, b s m g", [Differentiable, Plan,
+    "b s m g d, b t m d, b t m d -> b s m g d, b s m g", [Differentiable, GradientFlow, Plan,
     DeclareOpInterfaceMethods<CostedOpInterface,
         ["getFlops", "getGradientFlops", "getSavedOperands", "getSavedResults"]>],
     ["getIndexedValue", "getPaddingValue"]> {
@@ -367,7 +398,7 @@ def TP_AttentionOp : TP_RuleOp<"attention",
   let description = [{
     Query heads of a group share its keys and values. `causal`: position s
     sees t <= s. The second result is the logarithm of each row's sum of
-    exponentials, for the gradient. Never stores [b, heads, s, t]. `dropout`
+    exponentials, for the gradient; it has none itself. Never stores [b, heads, s, t]. `dropout`
     zeroes probabilities as tp.dropout does, by `id`.
   }];
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
@@ -378,6 +409,10 @@ def TP_AttentionOp : TP_RuleOp<"attention",
   let results = (outs TP_FloatTensor:$y, TP_FloatTensor:$lse);
   let whole = "s t d";
   let moreDefinitions = [{
+    ::colrow::tp::GradientFlow $cppClass::getFlow(unsigned result, unsigned) {
+      return result == 0 ? ::colrow::tp::GradientFlow::Built
+                         : ::colrow::tp::GradientFlow::Missing;
+    }
     ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
     std::optional<double> $cppClass::getPaddingValue(
         unsigned result, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -416,7 +451,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 //===----------------------------------------------------------------------===//
 
 def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
-    [Indexing, DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
+    [GradientFlow, Indexing, DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
          "getSavedOperands"]>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
@@ -432,7 +467,7 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
 
 def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],
     ["getNeutralPadding"]> {
-  let summary = "maximum over the last dimension; carries no gradient";
+  let summary = "maximum over the last dimension; has no gradient";
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$y);
   let isMax = 1;
@@ -443,10 +478,16 @@ def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],
   }];
 }
 
-def TP_SumExpOp : TP_RuleOp<"sum_exp", "* v, * -> *", [Differentiable, Rows,
+def TP_SumExpOp : TP_RuleOp<"sum_exp", "* v, * -> *", [Differentiable, GradientFlow, Rows,
     DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
     ["getNeutralPadding"]> {
   let summary = "sum over the last dimension of exp(x - max)";
+  let description = [{
+    `max` keeps the exponentials small and stands for no mathematics: in
+    log(sumexp) + max it cancels, whatever it is, and so does its gradient. Where
+    the sum goes into a `tp.token_loss` with the same `max` its gradient is zero;
+    elsewhere there is none.
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max);
   let results = (outs TP_FloatTensor:$y);
   let moreDefinitions = [{
@@ -509,8 +550,12 @@ def TP_PickGradOp : TP_RuleOp<"pick_grad", "*, * -> * v", [Rows],
 }
 
 def TP_TokenLossOp : TP_RuleOp<"token_loss", "*, *, *, * -> , ",
-    [Differentiable, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+    [Differentiable, GradientFlow, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
   let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
+  let description = [{
+    The gradient goes to `sumexp` and `picked`. That in `max` is zero if it is
+    what the `tp.sum_exp` that made `sumexp` subtracted; else there is none.
+  }];
   let arguments = (ins TP_FloatTensor:$max, TP_FloatTensor:$sumexp,
                        TP_FloatTensor:$picked, TP_IntTensor:$labels,
                        TP_LabelAttr:$ignore);
@@ -525,9 +570,9 @@ def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "*, *, -> *, *", [Rows]> {
   let linear = "2";
 }
 
-def TP_MeanOp : TP_RuleOp<"mean", ", -> ", [Differentiable, Rows,
+def TP_MeanOp : TP_RuleOp<"mean", ", -> ", [Differentiable, GradientFlow, Rows,
     DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
-  let summary = "sum divided by count; the gradient goes to the sum";
+  let summary = "sum divided by count, which has no gradient";
   let arguments = (ins TP_Scalar:$sum, TP_Scalar:$count);
   let results = (outs TP_Scalar:$y);
   let linear = "0";

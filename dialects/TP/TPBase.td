@@ -296,6 +296,22 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   ];
 }
 
+def GradientFlowOpInterface : OpInterface<"GradientFlowOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    Which results' gradients flow into which operands, where that is not all of
+    them; `getGradientFlow` asks it. What is neither built nor zero is refused
+    by `tp-differentiate` as soon as a parameter wants it: no gradient is left
+    out in silence.
+  }];
+  let methods = [
+    InterfaceMethod<"What becomes of the gradient of result `result` in operand "
+                    "`operand`; both are floats.",
+      "::colrow::tp::GradientFlow", "getFlow",
+      (ins "unsigned":$result, "unsigned":$operand)>
+  ];
+}
+
 def CostedOpInterface : OpInterface<"CostedOpInterface"> {
   let cppNamespace = "::colrow::tp";
   let description = [{

@@ -149,3 +149,55 @@ func.func @mean(%m: tensor<6xf32, #r1>, %k: tensor<6xf32, #r1>, %l: tensor<6xi32
   %y = tp.mean %s, %n : (tensor<f32, #r0>, tensor<f32, #r0>) -> tensor<f32, #r0>
   return %y : tensor<f32, #r0>
 }
+
+// -----
+
+// What does not reach the loss has no backward: not the side result, nor the
+// parameter that only it reads. A result that is a parameter leaves as a copy,
+// since the update overwrites it.
+tp.parameter @w : tensor<6x9xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<4x9xf32> {id = 1 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @side_results(
+// CHECK: %[[W:.*]] = tp.param @w
+// CHECK: %[[R:.*]] = tp.reshape %[[W]]
+// CHECK: tp.output "loss"
+// CHECK: tp.output "side"
+// CHECK: %[[COPY:.*]] = tp.scale %[[R]] {factor = 1.000000e+00 : f64}
+// CHECK: tp.output "table", %[[COPY]]
+// CHECK: tp.next
+// CHECK-NOT: tp.relu_grad
+// CHECK-NOT: tp.matmul_
+// CHECK: tp.output "gradient" gradient @w
+// CHECK-NOT: gradient @v
+func.func @side_results(%l: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"}, tensor<6x4xf32> {tp.role = "side"}, tensor<54xf32> {tp.role = "table"}) {
+  %w = tp.param @w : tensor<6x9xf32>
+  %v = tp.param @v : tensor<4x9xf32>
+  %r = tp.relu %w : (tensor<6x9xf32>) -> tensor<6x9xf32>
+  %side = tp.matmul %r, %v : (tensor<6x9xf32>, tensor<4x9xf32>) -> tensor<6x4xf32>
+  %m = tp.row_max %w : (tensor<6x9xf32>) -> tensor<6xf32>
+  %e = tp.sum_exp %w, %m : (tensor<6x9xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %k = tp.pick %w, %l : (tensor<6x9xf32>, tensor<6xi32>) -> tensor<6xf32>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
+  %table = tp.reshape %w : (tensor<6x9xf32>) -> tensor<54xf32>
+  return %s, %side, %table : tensor<f32>, tensor<6x4xf32>, tensor<54xf32>
+}
+
+// -----
+
+// A maximum that is meant as a constant says so.
+tp.parameter @w : tensor<6x9xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @constant_maximum(
+// CHECK: %[[W:.*]] = tp.param @w
+// CHECK: %[[C:.*]] = tp.stop_gradient %[[W]]
+// CHECK: tp.row_max %[[C]]
+// CHECK: tp.next
+// CHECK: %[[D:.*]] = tp.sum_exp_grad
+// CHECK: tp.output "gradient" gradient @w, %[[D]]
+func.func @constant_maximum(%l: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"}) {
+  %w = tp.param @w : tensor<6x9xf32>
+  %c = tp.stop_gradient %w : (tensor<6x9xf32>) -> tensor<6x9xf32>
+  %m = tp.row_max %c : (tensor<6x9xf32>) -> tensor<6xf32>
+  %e = tp.sum_exp %w, %m : (tensor<6x9xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %s, %n = tp.token_loss %m, %e, %m, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
+  return %s : tensor<f32>
+}

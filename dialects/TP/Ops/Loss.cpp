@@ -37,6 +37,12 @@ std::optional<int64_t> CrossEntropyOp::getIndexedSize(unsigned operand) {
   return columnsIndexed(getLogits(), operand);
 }
 
+/// Labels alone say how many count. The sum has a gradient once it is taken
+/// apart.
+GradientFlow CrossEntropyOp::getFlow(unsigned result, unsigned) {
+  return result == 0 ? GradientFlow::Missing : GradientFlow::Zero;
+}
+
 void RowMaxOp::lowerToRows(RowLowering &rows) {
   rows.setRow(getY(), rows.builder().rowMax(rows.full(getX())));
 }
@@ -50,6 +56,37 @@ SmallVector<Value> SumExpOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return {SumExpGradOp::create(b, getLoc(), dualType(getX().getType()), getX(),
                                getMax(), gradients[0]),
           Value()};
+}
+
+/// The value that `value` is on other ranks or in other states.
+static Value beforeChanges(Value value) {
+  while (auto change = value.getDefiningOp<LayoutChangeOpInterface>())
+    value = change->getOperand(0);
+  return value;
+}
+
+/// True if `loss` adds the `max` that `sum` has subtracted:
+/// log(sum exp(x - max)) + max does not depend on it.
+static bool cancels(SumExpOp sum, TokenLossOp loss) {
+  return beforeChanges(loss.getSumexp()) == sum.getY() &&
+         beforeChanges(loss.getMax()) == beforeChanges(sum.getMax());
+}
+
+/// True if `value`, which is `sum` in some state, goes into losses only, as
+/// their sum, that add its maximum.
+static bool cancelsIn(Value value, SumExpOp sum) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (isa<LayoutChangeOpInterface>(use.getOwner()))
+      return cancelsIn(use.getOwner()->getResult(0), sum);
+    auto loss = dyn_cast<TokenLossOp>(use.getOwner());
+    return loss && &use == &loss.getSumexpMutable() && cancels(sum, loss);
+  });
+}
+
+GradientFlow SumExpOp::getFlow(unsigned, unsigned operand) {
+  if (operand == 0)
+    return GradientFlow::Built;
+  return cancelsIn(getY(), *this) ? GradientFlow::Zero : GradientFlow::Missing;
 }
 
 SmallVector<unsigned> SumExpOp::getSavedOperands(ArrayRef<bool>) {
@@ -138,6 +175,16 @@ SmallVector<Value> TokenLossOp::buildGradients(OpBuilder &b,
   return {Value(), op.getDsumexp(), op.getDpicked(), Value()};
 }
 
+GradientFlow TokenLossOp::getFlow(unsigned result, unsigned operand) {
+  if (result == 1) // labels alone say how many count
+    return GradientFlow::Zero;
+  if (operand != 0)
+    return GradientFlow::Built;
+  auto sum = beforeChanges(getSumexp()).getDefiningOp<SumExpOp>();
+  return sum && cancels(sum, *this) ? GradientFlow::Zero
+                                    : GradientFlow::Missing;
+}
+
 SmallVector<unsigned> TokenLossOp::getSavedOperands(ArrayRef<bool>) {
   return {1, 3};
 }
@@ -176,6 +223,10 @@ SmallVector<Value> MeanOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return {MeanOp::create(b, getLoc(), dualType(getSum().getType()),
                          gradients[0], getCount()),
           Value()};
+}
+
+GradientFlow MeanOp::getFlow(unsigned, unsigned operand) {
+  return operand == 0 ? GradientFlow::Built : GradientFlow::Missing;
 }
 
 SmallVector<unsigned> MeanOp::getSavedOperands(ArrayRef<bool>) { return {1}; }

@@ -47,6 +47,9 @@ llvm::FailureOr<mlir::func::FuncOp> getStepFunction(mlir::ModuleOp module);
 /// has other phases.
 llvm::FailureOr<mlir::func::FuncOp> getForwardFunction(mlir::ModuleOp module);
 
+/// Erases ops whose results nothing reads, from the last to the first.
+void eraseUnread(mlir::func::FuncOp step);
+
 } // namespace colrow::passes
 
 #endif // COLROW_PASSES_PASSES_H

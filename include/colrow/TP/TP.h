@@ -24,6 +24,13 @@ namespace colrow::tp {
 class RowLowering;
 class PlanLowering;
 
+/// What becomes of a result's gradient in an operand.
+enum class GradientFlow {
+  Built,  ///< the op's buildGradients gives it
+  Zero,   ///< there is none: the result does not depend on the operand
+  Missing ///< there is one, but no op computes it
+};
+
 namespace detail {
 /// What a number of an attribute is in float32, in which kernels compute.
 inline bool isFinite(double x) {
@@ -119,5 +126,11 @@ llvm::SmallVector<mlir::Value> buildConjugate(mlir::Operation *op,
 
 #define GET_OP_CLASSES
 #include "colrow/TP/TPOps.h.inc"
+
+namespace colrow::tp {
+/// What becomes of the gradient of `result` in `operand` of the same op. Only
+/// floats have gradients.
+GradientFlow getGradientFlow(mlir::OpResult result, mlir::OpOperand &operand);
+} // namespace colrow::tp
 
 #endif // COLROW_TP_TP_H
