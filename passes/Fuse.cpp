@@ -49,11 +49,14 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : phase.without_terminator())
       ops.push_back(&op);
-    // Symbols are read as of the start of the step, wherever that stands;
-    // first, they keep no op from joining a group.
-    llvm::sort(ops, [](Operation *a, Operation *b) {
-      bool first = isa<tp::ParamOp>(a), second = isa<tp::ParamOp>(b);
-      return first != second ? first : a->isBeforeInBlock(b);
+    // Symbols are read as of the start of the step and set at its end, wherever
+    // that stands: reads come first, where they keep no op from joining a
+    // group, and updates last, behind all that reads the old value.
+    auto rank = [](Operation *op) {
+      return isa<tp::ParamOp>(op) ? 0 : isa<tp::UpdateOp>(op) ? 2 : 1;
+    };
+    llvm::sort(ops, [&](Operation *a, Operation *b) {
+      return rank(a) != rank(b) ? rank(a) < rank(b) : a->isBeforeInBlock(b);
     });
     for (Operation *op : ops) {
       place(op);

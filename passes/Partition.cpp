@@ -98,14 +98,7 @@ private:
   /// what the results hold.
   void visitFactor(tp::ShardableOpInterface op, const FactorRule &rule,
                    unsigned f) {
-    bool summed =
-        llvm::any_of(rule.results,
-                     [&](const FactorRule::Dims &dims) {
-                       return !FactorRule::has(dims, f);
-                     }) &&
-        llvm::any_of(rule.operands, [&](const FactorRule::Dims &dims) {
-          return FactorRule::has(dims, f);
-        });
+    bool summed = rule.isSummed(f);
     SmallVector<Known> operands;
     for (OpOperand &use : op->getOpOperands()) {
       unsigned i = use.getOperandNumber();

@@ -2,7 +2,7 @@
 //
 // tp-verify-phase: what holds where a phase ends.
 
-#include "colrow/Passes/Passes.h"
+#include "LocalChecks.h"
 #include "mlir/IR/Verifier.h"
 
 namespace colrow::passes {
@@ -38,6 +38,10 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
                                : WalkResult::advance();
     });
     if (result.wasInterrupted())
+      return signalPassFailure();
+    if (phase == "local" && (failed(checkEffects(getOperation(), *step)) ||
+                             failed(checkMasks(*step)) ||
+                             failed(checkLocalStates(getOperation(), *step))))
       signalPassFailure();
   }
 
@@ -54,7 +58,25 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
     return success();
   }
 
+  /// Results, while the step has some, leave it as tp.outputs do.
+  LogicalResult checkResults(func::ReturnOp op) {
+    auto step = op->getParentOfType<func::FuncOp>();
+    for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+      auto role =
+          step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+      std::string name =
+          role ? role.getValue().str() : "result" + std::to_string(i);
+      if (failed(tp::detail::verifyLeaving(
+              op, name, cast<RankedTensorType>(value.getType()))))
+        return failure();
+    }
+    return success();
+  }
+
   LogicalResult check(Operation *op) {
+    if (auto ret = dyn_cast<func::ReturnOp>(op);
+        ret && phase == "step" && failed(checkResults(ret)))
+      return failure();
     if (isa<func::FuncOp, func::ReturnOp>(op))
       return checkTypes(op);
     if (phase == "graph" && isa<tp::NextOp>(op))

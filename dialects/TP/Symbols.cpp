@@ -114,6 +114,26 @@ static StringRef cureOf(layout::State state) {
   }
 }
 
+LogicalResult colrow::tp::detail::verifyLeaving(Operation *op, StringRef name,
+                                                RankedTensorType type) {
+  bool scalar = name == "loss" || name == "grad_norm";
+  if (scalar && type.getRank() != 0)
+    return op->emitOpError("C3: \"") << name << "\" is a scalar, not " << type;
+  LayoutAttr attr = getLayoutAttr(type);
+  for (unsigned axis = 0; attr && axis < attr.getMesh().getNames().size();
+       ++axis) {
+    layout::State state = attr.getLayout().state(axis);
+    if (state == layout::State::R() || (state.isSplit() && !scalar))
+      continue;
+    return op->emitOpError("C3: \"")
+           << name << "\" is " << state.str() << " on axis "
+           << attr.getMesh().getNames()[axis]
+           << ", but what leaves the step is whole (R) or in blocks (S): "
+           << cureOf(state);
+  }
+  return success();
+}
+
 LogicalResult OutputOp::verify() {
   auto type = cast<RankedTensorType>(getValue().getType());
   // C2
@@ -125,26 +145,21 @@ LogicalResult OutputOp::verify() {
            << getLayoutAttr() << " is not that of "
            << getWhole().value_or(type);
   // C3
-  bool scalar = getName() == "loss" || getName() == "grad_norm";
-  if (getParameterAttr())
-    return success();
-  if (scalar && type.getRank() != 0)
-    return emitOpError("C3: \"") << getName() << "\" is a scalar, not " << type;
-  LayoutAttr attr = tp::getLayoutAttr(getWhole().value_or(type));
-  for (unsigned axis = 0; attr && axis < attr.getMesh().getNames().size();
-       ++axis) {
-    layout::State state = attr.getLayout().state(axis);
-    if (state == layout::State::R() || (state.isSplit() && !scalar))
-      continue;
-    return emitOpError("C3: \"")
-           << getName() << "\" is " << state.str() << " on axis "
-           << attr.getMesh().getNames()[axis]
-           << ", but what leaves the step is whole (R) or in blocks (S): "
-           << cureOf(state);
-  }
-  return success();
+  auto whole = cast<RankedTensorType>(getWhole().value_or(type));
+  return getParameterAttr()
+             ? success()
+             : tp::detail::verifyLeaving(*this, getName(), whole);
 }
 
 LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifySymbol(*this, symbols, getSymbolAttr(), getValue().getType());
+}
+
+LogicalResult UpdateOp::verify() {
+  // C2
+  if ((*this)->getBlock() == &(*this)->getParentRegion()->back())
+    return success();
+  return emitOpError("C2: stands before the last phase, where a later one may "
+                     "still read ")
+         << getSymbolAttr();
 }

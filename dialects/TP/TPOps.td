@@ -148,12 +148,16 @@ def TP_ParamOp : TP_Op<"param", [DeclareOpInterfaceMethods<SymbolUserOpInterface
 def TP_UpdateOp : TP_Op<"update", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "set a symbol's value for the next step";
   let description = [{
+    Every `tp.param` reads the value at the start, also one that stands behind.
+
     **Constraints**
     - C1: the symbol exists, and its type is the operand's.
+    - C2: it stands in the last phase.
   }];
   let arguments = (ins FlatSymbolRefAttr:$symbol,
                        Arg<TP_FloatTensor, "", [MemWrite]>:$value);
   let assemblyFormat = "$symbol `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

@@ -127,6 +127,11 @@ bool FactorRule::has(const Dims &dims, unsigned factor) {
   });
 }
 
+bool FactorRule::isSummed(unsigned factor) const {
+  auto holds = [&](const Dims &dims) { return has(dims, factor); };
+  return llvm::any_of(operands, holds) && !llvm::all_of(results, holds);
+}
+
 bool FactorRule::canSplit(unsigned factor) const {
   if (factors[factor].whole || factors[factor].stats)
     return false;

@@ -15,8 +15,8 @@
 // SHARD: tp.matmul %[[C]], %{{.*}} {ways = {tp = "k"}} : {{.*}} -> tensor<6x14xf32, #s2_tp_d1_14>
 // SHARD: tp.cross_entropy %[[H]],
 
-// CHECK: tp.counted = {bytes = 412 : i64, flops = 9768 : i64, saved_bytes = 868 : i64}
-// CHECK-SAME: tp.predicted = {bytes = 412 : i64, flops = 9768 : i64, saved_bytes = 868 : i64}
+// CHECK: tp.counted = {bytes = 420 : i64, flops = 9768 : i64, saved_bytes = 868 : i64}
+// CHECK-SAME: tp.predicted = {bytes = 420 : i64, flops = 9768 : i64, saved_bytes = 868 : i64}
 // The parameter of the side head is not trained.
 // CHECK-NOT: tp.state @side
 // CHECK-NOT: = tp.stop_gradient
@@ -30,7 +30,7 @@
 tp.parameter @first : tensor<24x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @second : tensor<10x24xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @side : tensor<14x10xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
-func.func @main(%x: tensor<6x16xf32>, %labels: tensor<6xi32> {tp.role = "labels"})
+func.func @main(%x: tensor<6x16xf32>, %labels: tensor<6xi32>)
     -> (tensor<f32> {tp.role = "loss"}, tensor<6x10xf32>, tensor<6x14xf32>) {
   %a = tp.param @first : tensor<24x16xf32>
   %b = tp.param @second : tensor<10x24xf32>

@@ -57,6 +57,10 @@ struct FactorRule {
   /// True if `factor` stands anywhere in `dims`.
   static bool has(const Dims &dims, unsigned factor);
 
+  /// True if the op sums (or takes the maximum) over `factor`: an operand has
+  /// it and a result has not.
+  bool isSummed(unsigned factor) const;
+
   /// A factor can be split if it is major wherever it stands and neither whole
   /// nor stats.
   bool canSplit(unsigned factor) const;

@@ -113,6 +113,10 @@ llvm::LogicalResult verifySources(ParameterOp op);
 /// Checks that `part` is a block of `whole` along `dim`.
 llvm::LogicalResult verifyBlocks(mlir::Operation *op, mlir::Value whole,
                                  mlir::Value part, int64_t dim);
+/// Checks the state in which a value leaves the step under `name`, which `op`
+/// lets out: C3 of tp.output.
+llvm::LogicalResult verifyLeaving(mlir::Operation *op, llvm::StringRef name,
+                                  mlir::RankedTensorType type);
 /// Checks the axes of a collective: named once, and in the module's mesh.
 llvm::LogicalResult verifyAxes(mlir::Operation *op);
 llvm::LogicalResult verifyChange(mlir::Operation *op);

@@ -145,6 +145,18 @@ func.func @write(%x: tensor<4xf32>) {
 
 // -----
 
+// tp.update C2
+tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @early_update(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.update' op C2: stands before the last phase, where a later one may still read @w}}
+  tp.update @w, %x : tensor<4xf32>
+  tp.next ^backward
+^backward:
+  return
+}
+
+// -----
+
 // tp.output C1
 func.func @unknown_parameter(%x: tensor<8x4xf32>) {
   // expected-error@+1 {{'tp.output' op C1: @w is not a parameter of this module}}
