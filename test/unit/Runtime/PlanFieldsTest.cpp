@@ -282,7 +282,7 @@ TEST(PlanFields, NonsenseInAnyIsRefused) {
     std::copy(fault.bytes.begin(), fault.bytes.end(),
               spoilt.begin() + fault.at);
     refused[fault.field + " " + fault.what] |=
-        textOf(readPlanBuffer("p", planFile(spoilt))) != "";
+        !textOf(readPlanBuffer("p", planFile(spoilt))).empty();
   }
   for (const std::string &field : spoiler.missing)
     if (!spoiler.seen.count(field))
