@@ -7,7 +7,7 @@ usage: check.py CASE TP [--bin DIR] [--keep DIR]     CASE: a folder of this one,
 The bounds (README.md says what is compared): loss of every step 2e-5 and gradient norm 2e-4,
 relative; each gradient within 2e-4 of its tensor's largest element, logits within 2e-4 of theirs;
 parameters after the last step within 2e-5 for 99.8 % of the elements and within 8 learning rates
-for the rest. Exit code 1 when one does not hold.
+for the rest. On several ranks something must be split. Exit code 1 when one does not hold.
 """
 import argparse
 import json
@@ -15,6 +15,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import typing
 
 import numpy as np
 
@@ -22,24 +23,32 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / "harness"))
 import colrow  # noqa: E402
 
-LOSS, NORM, GRADIENT, LOGITS = 2e-5, 2e-4, 2e-4, 2e-4
-PARAMETER, PARAMETER_SHARE, PARAMETER_RATES = 2e-5, 0.998, 8
+
+class Bounds(typing.NamedTuple):
+    loss: float = 2e-5
+    norm: float = 2e-4
+    gradient: float = 2e-4
+    logits: float = 2e-4
+    parameter: float = 2e-5        # for `share` of the elements
+    share: float = 0.998
+    rates: float = 8               # learning rates, for the rest
 
 
-def train(case, tp, work):
-    """Runs the tools; returns (expected settings, report, dumped tensors, saved tensors)."""
-    want = json.loads((case / "expected.json").read_text())
+def train(model, data, want, tp, work, *more):
+    """Compiles the model folder and trains it on `data` as `want` (expected.json) says; `more`: further
+    options of tp-run. Returns report, dumped outputs, saved weights, saved optimizer state."""
     plan = work / "step.plan"
-    colrow.compile_plan(case, plan, tp, want["batch"], want["seq"],
-                        "--beta1", want["beta1"], "--beta2", want["beta2"], "--eps", want["eps"],
-                        "--weight-decay", want["weight_decay"],
-                        "--clip-grad-norm", want["clip_grad_norm"],
-                        "--outputs", "gradients,logits")
-    report = colrow.train(plan, "--weights", case, "--data", case / "batch.safetensors",
-                          "--steps", want["steps"], "--lr", want["lr"], "--save", work / "saved",
-                          "--dump-outputs", work / "outputs.safetensors")
-    return (want, report, colrow.load_safetensors(work / "outputs.safetensors"),
-            colrow.load_safetensors(work / "saved" / "model.safetensors"))
+    colrow.compile_split(model, plan, tp, "--batch", want["batch"], "--seq", want["seq"],
+                         "--beta1", want["beta1"], "--beta2", want["beta2"], "--eps", want["eps"],
+                         "--weight-decay", want["weight_decay"],
+                         "--clip-grad-norm", want["clip_grad_norm"],
+                         "--outputs", "gradients,logits")
+    report = colrow.train(plan, "--weights", model, "--data", data, "--steps", want["steps"],
+                          "--lr", want["lr"], "--save", work / "saved",
+                          "--dump-outputs", work / "outputs.safetensors", *more)
+    return (report, colrow.load_safetensors(work / "outputs.safetensors"),
+            colrow.load_safetensors(work / "saved" / "model.safetensors"),
+            colrow.load_safetensors(work / "saved" / "optimizer.safetensors"))
 
 
 class Table:
@@ -68,40 +77,48 @@ def same_names(table, what, found, wanted):
     return [n for n in wanted if n not in differ]
 
 
-def compare(case, want, report, outputs, saved):
-    table = Table()
-    expected = colrow.load_safetensors(case / "expected.safetensors")
-    steps = report["steps"]
-    table.row("steps", len(steps), want["steps"], at_least=True)
-    table.row("loss, relative", colrow.relative(colrow.losses(report), want["loss"]), LOSS)
-    table.row("gradient norm, relative",
-              colrow.relative([s["grad_norm"] for s in steps], want["grad_norm"]), NORM)
+def scaled(found, wanted):
+    """Largest difference, in units of the largest wanted element."""
+    scale = np.abs(wanted).max()
+    return float(np.abs(found.astype(np.float64) - wanted).max() / (scale if scale else 1.0))
 
-    def scaled(found, wanted):
-        scale = np.abs(wanted).max()
-        return float(np.abs(found.astype(np.float64) - wanted).max() / (scale if scale else 1.0))
 
-    gradients = {n[5:]: t for n, t in expected.items() if n.startswith("grad.")}
-    dumped = {n: t for n, t in outputs.items() if n != "logits"}
-    names = same_names(table, "gradients", dumped, gradients)
-    worst, name = worst_of((n, scaled(dumped[n], gradients[n])) for n in names)
-    table.row("gradient, of the largest element", worst, GRADIENT, name)
-    logits = expected["logits.0"]
-    if "logits" not in outputs or outputs["logits"].shape != logits.shape:
-        table.row("logits missing or mis-shaped", 1, 0)
-    else:
-        table.row("logits, of the largest element", scaled(outputs["logits"], logits), LOGITS)
+def compare_scaled(table, what, found, wanted, bound):
+    """Tensors by name, each within `bound` of its largest element."""
+    names = same_names(table, what, found, wanted)
+    worst, name = worst_of((n, scaled(found[n], wanted[n])) for n in names)
+    table.row(f"{what}, of the largest element", worst, bound, name)
 
-    wanted = {n[6:]: t for n, t in expected.items() if n.startswith("param.")}
+
+def compare_parameters(table, saved, wanted, lr, bounds):
     names = same_names(table, "saved", saved, wanted)
     apart = np.concatenate([np.abs(saved[n].astype(np.float64) - wanted[n]).ravel()
                             for n in names]) if names else np.array([np.inf])
     worst, name = worst_of((n, float(np.abs(saved[n].astype(np.float64) - wanted[n]).max()))
                            for n in names)
-    table.row("parameters, share within 2e-5", float((apart <= PARAMETER).mean()), PARAMETER_SHARE,
-              at_least=True)
-    table.row("parameters, worst element", worst, PARAMETER_RATES * want["lr"], name)
-    return not table.failed
+    table.row(f"parameters, share within {bounds.parameter:g}", float((apart <= bounds.parameter).mean()),
+              bounds.share, at_least=True)
+    table.row("parameters, worst element", worst, bounds.rates * lr, name)
+
+
+def compare(want, expected, report, outputs, saved, bounds=Bounds()):
+    """`expected`: the tensors of expected.safetensors. Returns the table of all figures."""
+    table = Table()
+    steps = report["steps"]
+    table.row("steps", len(steps), want["steps"], at_least=True)
+    table.row("loss, relative", colrow.relative(colrow.losses(report), want["loss"]), bounds.loss)
+    table.row("gradient norm, relative",
+              colrow.relative([s["grad_norm"] for s in steps], want["grad_norm"]), bounds.norm)
+
+    def named(prefix):
+        return {n[len(prefix):]: t for n, t in expected.items() if n.startswith(prefix)}
+
+    compare_scaled(table, "gradients", {n: t for n, t in outputs.items() if n != "logits"},
+                   named("grad."), bounds.gradient)
+    compare_scaled(table, "logits", {n: t for n, t in outputs.items() if n == "logits"},
+                   {"logits": expected["logits.0"]}, bounds.logits)
+    compare_parameters(table, saved, named("param."), want["lr"], bounds)
+    return table
 
 
 def main():
@@ -120,8 +137,10 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         work = colrow.workspace(arguments.keep) if arguments.keep else pathlib.Path(temporary)
         print(f"{arguments.case}, tp={arguments.tp}")
-        good = compare(case, *train(case, arguments.tp, work))
-    sys.exit(0 if good else 1)
+        want = json.loads((case / "expected.json").read_text())
+        report, outputs, saved, _ = train(case, case / "batch.safetensors", want, arguments.tp, work)
+        table = compare(want, colrow.load_safetensors(case / "expected.safetensors"), report, outputs, saved)
+    sys.exit(1 if table.failed else 0)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def refused(lines, what):
 
 for name in ("13-norm-weight-shared.mlir", "36-three-matmuls.mlir", "05-norm-inside-split-mlp.mlir"):
     sharded = work / name
-    colrow.succeed("tp-opt", folder / name, f"--tp-shard=mesh=tp=2 topology={equal.FLAT}",
+    colrow.succeed("tp-opt", folder / name, f"--tp-shard=mesh=tp=2 topology={colrow.FLAT}",
                    "--tp-insert-conjugates", "-o", sharded)
     colrow.succeed("tp-opt", sharded, "--tp-differentiate", "-o", work / "step.mlir")
     lines = sharded.read_text().splitlines()

@@ -13,14 +13,12 @@ tp-compile must store a parameter.
 """
 import argparse
 import pathlib
-import re
 import sys
 
 import colrow
 import numpy as np
 import ranks
 
-FLAT = pathlib.Path(__file__).resolve().parent.parent / "topologies" / "flat.yaml"
 B, S, LR = 2, 8, 1e-3
 LOSS, NORM, GRADIENT, PARAMETER = 1e-5, 2e-4, 2e-4, 2e-5
 
@@ -44,13 +42,7 @@ class Outcome:
 def compile_plan(model, plan, tp, *options, batch=B, seq=S):
     """Compiles without latency; returns the layouts of the printed summary, by parameter."""
     sizes = () if pathlib.Path(model).suffix == ".mlir" else ("--batch", batch, "--seq", seq)
-    done = colrow.succeed("tp-compile", model, "--mesh", f"tp={tp}", "--topology", FLAT, *sizes, *options,
-                          "-o", plan)
-    layouts = {m[1]: m[2] for m in re.finditer(r"^  (\S+) +x\d+ +(replicated|split.*?) *$", done.stdout, re.M)}
-    colrow.check(layouts, f"no parameters in the summary of tp-compile:\n{done.stdout}")
-    colrow.check(tp == 1 or any("split" in layout for layout in layouts.values()),
-                 f"{model}: nothing is split at tp={tp}, so nothing is tested:\n{done.stdout}")
-    return layouts
+    return colrow.compile_split(model, plan, tp, *sizes, *options)
 
 
 def train(work, model, tp, start=("--seed", 1), data=None, steps=3, lr=LR, options=(), outputs="gradients",

@@ -4,6 +4,7 @@ the tools with every exit code and message checked. Needs numpy only."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -118,33 +119,35 @@ def workspace(path):
     return path
 
 
-def gpt2_config(folder, **changes):
-    """A small GPT-2 folder of config.json alone; `changes` replace or (None) keep fields."""
-    config = dict(model_type="gpt2", architectures=["GPT2LMHeadModel"], vocab_size=64, n_positions=32,
-                  n_embd=32, n_layer=2, n_head=4, n_inner=None, activation_function="gelu_new",
-                  layer_norm_epsilon=1e-5, initializer_range=0.02, tie_word_embeddings=True,
-                  attn_pdrop=0.0, embd_pdrop=0.0, resid_pdrop=0.0, scale_attn_weights=True,
-                  scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False,
-                  add_cross_attention=False)
-    config.update(changes)
+# Every field that is read, at the values of the smallest models here.
+GPT2 = dict(model_type="gpt2", architectures=["GPT2LMHeadModel"], vocab_size=64, n_positions=32,
+            n_embd=32, n_layer=2, n_head=4, n_inner=None, activation_function="gelu_new",
+            layer_norm_epsilon=1e-5, initializer_range=0.02, tie_word_embeddings=True,
+            attn_pdrop=0.0, embd_pdrop=0.0, resid_pdrop=0.0, scale_attn_weights=True,
+            scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False,
+            add_cross_attention=False)
+LLAMA = dict(model_type="llama", architectures=["LlamaForCausalLM"], vocab_size=64, hidden_size=32,
+             intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=4,
+             max_position_embeddings=32, hidden_act="silu", rms_norm_eps=1e-6, initializer_range=0.02,
+             tie_word_embeddings=False, attention_bias=False, mlp_bias=False, attention_dropout=0.0,
+             rope_theta=10000.0, rope_scaling=None)
+
+
+def write_config(folder, config):
+    """A model folder of config.json alone."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config, indent=1))
     return folder
+
+
+def gpt2_config(folder, **changes):
+    """A small GPT-2 folder of config.json alone; `changes` replace or (None) keep fields."""
+    return write_config(folder, {**GPT2, **changes})
 
 
 def llama_config(folder, **changes):
-    config = dict(model_type="llama", architectures=["LlamaForCausalLM"], vocab_size=64,
-                  hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-                  num_key_value_heads=4, max_position_embeddings=32, hidden_act="silu",
-                  rms_norm_eps=1e-6, initializer_range=0.02, tie_word_embeddings=False,
-                  attention_bias=False, mlp_bias=False, attention_dropout=0.0,
-                  rope_theta=10000.0, rope_scaling=None)
-    config.update(changes)
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=1))
-    return folder
+    return write_config(folder, {**LLAMA, **changes})
 
 
 def random_tokens(path, count, vocabulary, seed=0):
@@ -157,12 +160,23 @@ def random_tokens(path, count, vocabulary, seed=0):
 def compile_plan(model, plan, tp, batch, seq, *more):
     """Compiles for the flat topology unless another is given: the default one, with its latency, would
     leave models this small replicated, and a test of tensor parallelism would test nothing."""
+    compile_split(model, plan, tp, "--batch", batch, "--seq", seq, *more, must=False)
+    return plan
+
+
+def compile_split(model, plan, tp, *more, must=True):
+    """The same; returns the stored layout of each parameter in tp-compile's summary ("replicated", or
+    "split 0 over tp"). Ends the test when on several ranks nothing is split, unless `must` is false."""
     if "--topology" not in more:
         more += ("--topology", FLAT)
-    succeed("tp-compile", model, "--mesh", f"tp={tp}", "--batch", batch, "--seq", seq, *more,
-            "-o", plan)
+    done = succeed("tp-compile", model, "--mesh", f"tp={tp}", *more, "-o", plan)
     check(pathlib.Path(plan).is_file(), f"tp-compile wrote no {plan}")
-    return plan
+    layouts = {m[1]: m[2] for m in re.finditer(r"^  (\S+) +x\d+ +(replicated|split.*?) *$", done.stdout, re.M)}
+    if must:
+        check(layouts, f"no parameters in the summary of tp-compile:\n{done.stdout}")
+        check(tp == 1 or any("split" in layout for layout in layouts.values()),
+              f"{model}: nothing is split at tp={tp}, so nothing is tested:\n{done.stdout}")
+    return layouts
 
 
 def train(plan, *more, report=None, **options):

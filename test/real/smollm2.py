@@ -28,10 +28,11 @@ LOSS, NORM, UPDATE = 1e-4, 1e-3, 1e-2
 def run(folder, tp, work):
     """Prints the comparison at one tp; true when all bounds hold."""
     want = json.loads((here / "smollm2-135m" / "expected.json").read_text())
-    plan = colrow.compile_plan(folder, work / f"{tp}.plan", tp, want["batch"], want["seq"],
-                               "--beta1", want["beta1"], "--beta2", want["beta2"], "--eps", want["eps"],
-                               "--weight-decay", want["weight_decay"],
-                               "--clip-grad-norm", want["clip_grad_norm"])
+    plan = work / f"{tp}.plan"
+    layouts = colrow.compile_split(folder, plan, tp, "--batch", want["batch"], "--seq", want["seq"],
+                                   "--beta1", want["beta1"], "--beta2", want["beta2"], "--eps", want["eps"],
+                                   "--weight-decay", want["weight_decay"],
+                                   "--clip-grad-norm", want["clip_grad_norm"])
     report = colrow.train(plan, "--weights", folder,
                           "--data", here / "smollm2-135m" / "batch.safetensors",
                           "--steps", want["steps"], "--lr", want["lr"], "--save", work / f"saved{tp}",
@@ -42,7 +43,8 @@ def run(folder, tp, work):
                for n in want["update_norm"]]
     norms = [s["grad_norm"] for s in report["steps"]]
     good = before.keys() == after.keys()
-    print(f"tp={tp}: names {'equal' if good else 'DIFFER'}; losses "
+    print(f"tp={tp}: {sum('split' in layout for layout in layouts.values())} of {len(layouts)} kinds of parameters "
+          f"split; names {'equal' if good else 'DIFFER'}; losses "
           + " ".join(f"{x:.6f}" for x in colrow.losses(report))
           + "; seconds a step " + " ".join(f"{s['seconds']:.2f}" for s in report["steps"]))
     for what, found, wanted, bound in (("loss", colrow.losses(report), want["loss"], LOSS),
