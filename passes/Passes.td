@@ -57,9 +57,19 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
       return %y : tensor<2x8xf32>
     }
     ```
-    Output with `mesh=tp=2 pin=w=0:tp` (types shortened to their layouts):
-    ```
-    %y = tp.matmul %x, %w {ways = {tp = "k"}} : (R, S(0)) -> S(1)
+    Output with `mesh=tp=2 pin=w=0:tp`:
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #rows = #tp.layout<#mesh, [{8 over "tp"}, _]>
+    #columns = #tp.layout<#mesh, [_, {8 over "tp"} ]>
+    tp.parameter @w : tensor<8x4xf32, #rows> {gradient = #rows, id = 0 : i64, init = #tp.init<zeros>, state = #rows}
+    func.func @main(%x: tensor<2x4xf32, #r>) -> tensor<2x8xf32, #columns> {
+      %w = tp.param @w : tensor<8x4xf32, #rows>
+      %y = tp.matmul %x, %w {ways = {tp = "k"}}
+        : (tensor<2x4xf32, #r>, tensor<8x4xf32, #rows>) -> tensor<2x8xf32, #columns>
+      return %y : tensor<2x8xf32, #columns>
+    }
     ```
   }];
   let options = [
@@ -87,11 +97,18 @@ def InsertConjugates : Pass<"tp-insert-conjugates", "mlir::ModuleOp"> {
     Before: the output of `tp-shard`. After: no `ways`; every op passes the
     strict verifier of the four ways.
 
-    Input: `%y = tp.matmul %x, %w {ways = {tp = "k"}} : (R, S(0)) -> S(1)`
+    Input: the output of `tp-shard` above.
     Output:
-    ```
-    %c = tp.f %x over ["tp"] : R -> C
-    %y = tp.matmul %c, %w : (C, S(0)) -> S(1)
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #c = #tp.layout<#mesh, [_, _] copied "tp">
+    #rows = #tp.layout<#mesh, [{8 over "tp"}, _]>
+    #columns = #tp.layout<#mesh, [_, {8 over "tp"} ]>
+    %c = tp.f %x over ["tp"] {reason = "tp.matmul wants C"}
+      : tensor<2x4xf32, #r> -> tensor<2x4xf32, #c>
+    %y = tp.matmul %c, %w
+      : (tensor<2x4xf32, #c>, tensor<8x4xf32, #rows>) -> tensor<2x8xf32, #columns>
     ```
   }];
   let statistics = [
@@ -113,7 +130,14 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
     the first two ended by `tp.next`; the update is empty yet.
 
     Input: `%c = tp.f %x over ["tp"]`, used by a matmul.
-    Output: `%dx = tp.g %dc over ["tp"]`.
+    Output, where `%dc` is the matmul's gradient in `%c`:
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #p = #tp.layout<#mesh, [_, _] partial "tp">
+    %dx = tp.g %dc over ["tp"] {reason = "gradient of: tp.matmul wants C"}
+      : tensor<2x4xf32, #p> -> tensor<2x4xf32, #r>
+    ```
   }];
   let dependentDialects = ["::colrow::tp::TPDialect"];
 }
@@ -125,8 +149,26 @@ def Optimize : Pass<"tp-optimize", "mlir::ModuleOp"> {
     replicated ones count once. Decay applies to parameters whose rank in the
     checkpoint is at least 2.
 
-    Input: `tp.output "gradient" gradient @w, %dw`.
-    Output: `%p, %m, %v = tp.adamw ...` and `tp.update @w, %p`.
+    Input: `tp.output "gradient" gradient @w, %dw : tensor<8x4xf32>`.
+    Output, in the update:
+    ```mlir
+    tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+    tp.state @w.exp_avg_sq of @w "exp_avg_sq" : tensor<8x4xf32>
+    tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
+    // In the function, where %w and %dw are the parameter and its gradient:
+    %squares = tp.sum_squares %dw : (tensor<8x4xf32>) -> tensor<3xf32>
+    %norm, %scale = tp.clip %squares {max_norm = 1.0 : f64} : (tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
+    tp.output "grad_norm", %norm : tensor<f32>
+    %m = tp.param @w.exp_avg : tensor<8x4xf32>
+    %v = tp.param @w.exp_avg_sq : tensor<8x4xf32>
+    %new_w, %new_m, %new_v = tp.adamw %w, %dw, %m, %v, %scale
+      {beta1 = 0.9 : f64, beta2 = 0.999 : f64, decay = 0.01 : f64, eps = 1.0e-8 : f64}
+      : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>)
+      -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
+    tp.update @w, %new_w : tensor<8x4xf32>
+    tp.update @w.exp_avg, %new_m : tensor<8x4xf32>
+    tp.update @w.exp_avg_sq, %new_v : tensor<8x4xf32>
+    ```
   }];
   let options = [
     Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
@@ -149,8 +191,17 @@ def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
     `tp.all_gather`. Follows what padding holds and inserts `tp.mask_padding`
     where an op sums over a padded dimension that is not known to be neutral.
 
-    Input: `%r = tp.g %p over ["tp"]` on 2x8, partial.
-    Output: `%r = tp.all_reduce %p over ["tp"] : tensor<2x8xf32> -> tensor<2x8xf32>`.
+    Input:
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #p = #tp.layout<#mesh, [_, _] partial "tp">
+    %r = tp.g %p over ["tp"] : tensor<2x8xf32, #p> -> tensor<2x8xf32, #r>
+    ```
+    Output:
+    ```mlir
+    %r = tp.all_reduce %p over ["tp"] : tensor<2x8xf32> -> tensor<2x8xf32>
+    ```
   }];
   let statistics = [
     Statistic<"masks", "masks-inserted", "tp.mask_padding inserted">
@@ -174,8 +225,12 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
     into one kernel, each phase by itself. Members of a group stand together and
     carry its number in `kernel`.
 
-    Input: `%z = tp.add %y, %b` then `%g = tp.gelu %z`.
-    Output: both with `{kernel = 0 : i64}`.
+    Input: the same without `kernel`.
+    Output:
+    ```mlir
+    %z = tp.add %y, %b {kernel = 0 : i64} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    %g = tp.gelu %z {kernel = 0 : i64} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    ```
   }];
   let statistics = [
     Statistic<"kernels", "kernels", "Kernels made">,

@@ -94,8 +94,9 @@ def TP_LayoutAttr : TP_Attr<"Layout", "layout",
     is copied or partial. On every axis that is not named it is replicated.
 
     ```mlir
-    tensor<4x60xf32, #tp.layout<#mesh, [_, {60 pad 80 over "tp"} ]>>
-    tensor<4x60xf32, #tp.layout<#mesh, [_, _ ] partial "tp">>
+    #mesh = #tp.mesh<"tp"=4>
+    func.func private @split(tensor<4x60xf32, #tp.layout<#mesh, [_, {60 pad 80 over "tp"} ]>>)
+    func.func private @partial(tensor<4x60xf32, #tp.layout<#mesh, [_, _] partial "tp">>)
     ```
 
     **Constraints**

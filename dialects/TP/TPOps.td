@@ -66,8 +66,8 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     local and keeps the whole one, layout included, in `whole`.
 
     ```mlir
-    tp.parameter @w : tensor<64x64xf32>
-      {id = 3 : i64, init = #tp.init<normal 0.0, 0.02>, source = [#tp.source<...>]}
+    #file = #tp.source<"w" : [64, 64] as [64, 64] from [0, 0] step [1, 1] size [64, 64] perm [0, 1]>
+    tp.parameter @w : tensor<64x64xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.02>, source = [#file]}
     ```
 
     **Constraints**
@@ -112,6 +112,7 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
     parameter's own sources.
 
     ```mlir
+    tp.parameter @w : tensor<64x64xf32> {id = 0 : i64, init = #tp.init<zeros>}
     tp.state @w.exp_avg of @w "exp_avg" : tensor<64x64xf32>
     ```
 
