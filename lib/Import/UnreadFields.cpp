@@ -5,83 +5,12 @@
 // in a warning.
 
 #include "ConfigReader.h"
+#include "colrow/runtime/ModelConfig.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace colrow::import {
-
-/// Bookkeeping, generation, and heads for other tasks: no effect on the graph.
-static constexpr StringLiteral harmlessFields[] = {
-    "_attn_implementation_autoset",
-    "_commit_hash",
-    "_name_or_path",
-    "attn_implementation",
-    "bad_words_ids",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "chunk_size_feed_forward",
-    "decoder_start_token_id",
-    "diversity_penalty",
-    "do_sample",
-    "dtype",
-    "early_stopping",
-    "encoder_no_repeat_ngram_size",
-    "eos_token_id",
-    "exponential_decay_length_penalty",
-    "finetuning_task",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "gradient_checkpointing",
-    "id2label",
-    "is_llama_config",
-    "label2id",
-    "length_penalty",
-    "max_length",
-    "max_window_layers",
-    "min_length",
-    "model_type",
-    "n_ctx",
-    "name_or_path",
-    "no_repeat_ngram_size",
-    "num_beam_groups",
-    "num_beams",
-    "num_labels",
-    "num_return_sequences",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "output_scores",
-    "prefix",
-    "pretraining_tp",
-    "problem_type",
-    "remove_invalid_values",
-    "repetition_penalty",
-    "return_dict",
-    "return_dict_in_generate",
-    "sep_token_id",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_last_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "suppress_tokens",
-    "task_specific_params",
-    "temperature",
-    "tf_legacy_loss",
-    "tokenizer_class",
-    "top_k",
-    "top_p",
-    "torch_dtype",
-    "torchscript",
-    "transformers.js_config",
-    "transformers_version",
-    "typical_p",
-    "unk_token_id",
-    "use_bfloat16",
-    "use_cache",
-};
 
 namespace {
 /// A field that is refused unless it switches nothing on, or has the value
@@ -169,7 +98,8 @@ void checkUnreadFields(ConfigReader &config, raw_ostream &warnings) {
                     refused->why);
       return;
     }
-    if (!is_contained(harmlessFields, field))
+    if (field != "model_type" &&
+        !is_contained(runtime::bookkeepingFields(), field))
       warnings << "warning: " << config.name() << ": field '" << oneLine(field)
                << "' is not known and is ignored\n";
   });

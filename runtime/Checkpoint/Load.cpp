@@ -6,8 +6,10 @@
 #include "WholeTensor.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Init.h"
+#include "colrow/runtime/ModelConfig.h"
+#include "llvm/ADT/StringSet.h"
+#include <cmath>
 #include <cstring>
-#include <mutex>
 
 using namespace llvm;
 
@@ -26,7 +28,7 @@ void initializeParameters(Executor &executor, uint64_t seed,
     return;
   executor.onRanks([&](unsigned rank) {
     for (const plan::Parameter *parameter : *plan.parameters()) {
-      if (onlyWithoutSources && holdingOf(*parameter) == Holding::model)
+      if (onlyWithoutSources && hasSources(*parameter))
         continue;
       float *out = blockOf(executor, rank, *parameter);
       std::memset(out, 0, parameter->bytes());
@@ -120,26 +122,137 @@ static Error loadParameter(Executor &executor, const ModelFiles &files,
   return Error::success();
 }
 
-Error loadParameters(Executor &executor, const ModelFiles &files,
-                     Holding holding) {
-  const plan::Plan &plan = executor.plan();
-  if (!plan.parameters())
-    return Error::success();
-  std::vector<std::pair<const plan::Parameter *, std::vector<NamedSource>>> all;
+namespace {
+/// A parameter and what is read into it.
+struct Wanted {
+  const plan::Parameter *parameter;
+  std::vector<NamedSource> sources;
+};
+} // namespace
+
+/// Nothing can stand for a parameter's symbol and for another's tensor.
+static Error checkNames(ArrayRef<Wanted> all) {
+  StringMap<const plan::Parameter *> owners;
+  for (bool bySymbol : {false, true})
+    for (const Wanted &wanted : all) {
+      if (hasSources(*wanted.parameter) == bySymbol)
+        continue;
+      for (const NamedSource &source : wanted.sources) {
+        auto [entry, isNew] =
+            owners.try_emplace(source.tensor, wanted.parameter);
+        if (!isNew && bySymbol)
+          return failure("tensor {0} stands for parameter {1} and, by its "
+                         "name, for another: rename the symbol",
+                         source.tensor, textOf(entry->second->name()));
+      }
+    }
+  return Error::success();
+}
+
+/// The parameters to read; those of a model folder that it need not have, and
+/// has not, are left in `missing`.
+static Expected<std::vector<Wanted>>
+findWanted(const plan::Plan &plan, const ModelFiles &files, Holding holding,
+           FileOrigin origin, std::vector<std::string> &missing) {
+  std::vector<Wanted> all;
   for (const plan::Parameter *parameter : *plan.parameters()) {
     if (holdingOf(*parameter) != holding)
       continue;
-    all.emplace_back(parameter, sourcesOf(plan, *parameter));
-    for (const NamedSource &source : all.back().second)
+    std::vector<NamedSource> sources = sourcesOf(plan, *parameter);
+    if (origin == FileOrigin::model && !hasSources(*parameter) &&
+        !files.find(sources[0].tensor)) {
+      missing.push_back(sources[0].tensor);
+      continue;
+    }
+    for (const NamedSource &source : sources)
       if (Error error = checkTensor(files, source))
-        return error;
+        return std::move(error);
+    all.push_back({parameter, std::move(sources)});
   }
-  Staged tensor;
-  for (const auto &[parameter, sources] : all)
-    if (Error error =
-            loadParameter(executor, files, *parameter, sources, tensor))
-      return error;
+  if (all.empty() && !missing.empty())
+    return failure("{0}: holds none of the plan's parameters; wanted: {1}",
+                   files.name(), firstOf(missing));
+  if (holding == Holding::model)
+    if (Error error = checkNames(all))
+      return prefixed(files.name(), std::move(error));
+  return all;
+}
+
+static std::vector<std::string> unusedTensors(ArrayRef<Wanted> all,
+                                              const ModelFiles &files) {
+  StringSet<> used;
+  for (const Wanted &wanted : all)
+    for (const NamedSource &source : wanted.sources)
+      used.insert(source.tensor);
+  std::vector<std::string> result;
+  for (const TensorPlace &place : files.tensors())
+    if (!used.contains(place.info->name) && !isKnownBuffer(place.info->name))
+      result.push_back(place.info->name);
+  return result;
+}
+
+/// AdamW divides by the root of this state.
+static bool isSquare(const plan::Parameter &parameter) {
+  return textOf(parameter.state_name()) == "exp_avg_sq";
+}
+
+/// What a checkpoint of ours cannot hold, as text; empty for none.
+static StringRef faultOf(const plan::Parameter &parameter,
+                         ArrayRef<float> values) {
+  for (float value : values)
+    if (!std::isfinite(value))
+      return "values that are not finite";
+  if (isSquare(parameter) && any_of(values, [](float v) { return v < 0; }))
+    return "mean squares below 0";
+  return "";
+}
+
+static Error checkValues(Executor &executor, const Wanted &wanted) {
+  std::vector<StringRef> faults(executor.mesh().ranks());
+  const plan::Parameter &parameter = *wanted.parameter;
+  executor.onRanks([&](unsigned rank) {
+    const float *values = blockOf(executor, rank, parameter);
+    faults[rank] = faultOf(parameter, {values, parameter.bytes() / 4});
+  });
+  for (StringRef fault : faults)
+    if (!fault.empty())
+      return failure("tensor {0} holds {1}: it is not as it was saved",
+                     wanted.sources[0].tensor, fault);
   return Error::success();
+}
+
+static Error readWanted(Executor &executor, ArrayRef<Wanted> all,
+                        const ModelFiles &files, FileOrigin origin) {
+  Staged tensor;
+  for (const Wanted &wanted : all) {
+    if (Error error = loadParameter(executor, files, *wanted.parameter,
+                                    wanted.sources, tensor))
+      return error;
+    if (origin == FileOrigin::checkpoint)
+      if (Error error = checkValues(executor, wanted))
+        return prefixed(files.name(), std::move(error));
+  }
+  return Error::success();
+}
+
+Expected<LoadResult> loadParameters(Executor &executor, const ModelFiles &files,
+                                    Holding holding, FileOrigin origin) {
+  LoadResult result;
+  const plan::Plan &plan = executor.plan();
+  if (!plan.parameters())
+    return result;
+  Expected<std::vector<Wanted>> all =
+      findWanted(plan, files, holding, origin, result.missing);
+  if (!all)
+    return all.takeError();
+  result.unused = unusedTensors(*all, files);
+  if (origin == FileOrigin::checkpoint && !result.unused.empty())
+    return failure("{0}: holds tensors that this plan has no parameter for: "
+                   "{1}",
+                   files.name(), firstOf(result.unused));
+  if (Error error = readWanted(executor, *all, files, origin))
+    return std::move(error);
+  return result;
 }
 
 } // namespace colrow::runtime

@@ -16,6 +16,15 @@ namespace colrow::runtime {
 Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
     StringRef path, std::vector<Entry> entries,
     ArrayRef<std::pair<StringRef, std::string>> metadata) {
+  auto file = AtomicFile::create(path);
+  if (!file)
+    return file.takeError();
+  return create(std::move(*file), std::move(entries), metadata);
+}
+
+Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
+    std::unique_ptr<AtomicFile> file, std::vector<Entry> entries,
+    ArrayRef<std::pair<StringRef, std::string>> metadata) {
   std::string header;
   raw_string_ostream out(header);
   json::OStream json(out);
@@ -45,12 +54,8 @@ Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
   json.objectEnd();
   header.resize((header.size() + 7) / 8 * 8, ' ');
 
-  auto file = AtomicFile::create(path);
-  if (!file)
-    return file.takeError();
   std::unique_ptr<SafetensorsWriter> writer(new SafetensorsWriter);
-  writer->path = path.str();
-  writer->file = std::move(*file);
+  writer->file = std::move(file);
   writer->left = offset;
   char length[8];
   support::endian::write64le(length, header.size());
@@ -63,14 +68,15 @@ Expected<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(
 
 Error SafetensorsWriter::append(const void *data, uint64_t bytes) {
   if (bytes > left)
-    return failure("{0}: more data than its tensors take", path);
+    return failure("{0}: more data than its tensors take", file->name());
   left -= bytes;
   return file->write(data, bytes);
 }
 
 Error SafetensorsWriter::commit() {
   if (left != 0)
-    return failure("{0}: {1} bytes of its tensors were not given", path, left);
+    return failure("{0}: {1} bytes of its tensors were not given", file->name(),
+                   left);
   return file->commit();
 }
 

@@ -16,14 +16,12 @@ int64_t WholeTensor::elements() const {
   return product;
 }
 
-static bool hasSources(const plan::Parameter &parameter) {
+bool hasSources(const plan::Parameter &parameter) {
   return parameter.sources() && parameter.sources()->size() > 0;
 }
 
 Holding holdingOf(const plan::Parameter &parameter) {
-  return parameter.state_of() == -1 && hasSources(parameter)
-             ? Holding::model
-             : Holding::optimizer;
+  return parameter.state_of() == -1 ? Holding::model : Holding::optimizer;
 }
 
 std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
@@ -40,7 +38,7 @@ std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
     for (int64_t extent : listOf(owner->shape()))
       elements *= extent;
     ArrayRef<int64_t> shape = listOf(owner->shape());
-    result.push_back({prefix + "parameter." + textOf(owner->name()).str(),
+    result.push_back({prefix + textOf(owner->name()).str(),
                       {shape.begin(), shape.end()},
                       SourceMap(elements)});
     return result;

@@ -37,7 +37,8 @@ struct WholeTensor {
   int64_t elements() const;
 };
 
-/// How a parameter, or state of one, is called in files and where it stands.
+/// How a parameter, or state of one, is called in files and where it stands:
+/// without sources under the symbol's name, as it is.
 struct NamedSource {
   std::string tensor;
   llvm::SmallVector<int64_t, 4> shape;
@@ -45,6 +46,8 @@ struct NamedSource {
 };
 std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
                                    const plan::Parameter &parameter);
+
+bool hasSources(const plan::Parameter &parameter);
 
 /// Adds the pieces of `stored`, whose sources are `sources`, to `tensors`.
 llvm::Error addPieces(std::vector<WholeTensor> &tensors,

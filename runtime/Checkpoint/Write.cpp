@@ -18,13 +18,16 @@ static bool allFinite(ArrayRef<float> values) {
   return std::isfinite(sum);
 }
 
-Error writeTensors(StringRef path, ArrayRef<WholeTensor> tensors,
-                   const Mesh &mesh, bool finiteOnly) {
+Error writeTensors(std::unique_ptr<AtomicFile> file,
+                   ArrayRef<WholeTensor> tensors, const Mesh &mesh,
+                   bool finiteOnly) {
+  std::string path = file->name().str();
   std::vector<SafetensorsWriter::Entry> entries;
   for (const WholeTensor &tensor : tensors)
     entries.push_back({tensor.name, TensorType::f32, tensor.shape});
   std::pair<StringRef, std::string> format{"format", "pt"};
-  auto writer = SafetensorsWriter::create(path, std::move(entries), format);
+  auto writer =
+      SafetensorsWriter::create(std::move(file), std::move(entries), format);
   if (!writer)
     return writer.takeError();
   std::vector<float> values;
@@ -69,7 +72,11 @@ Error dumpOutputs(Executor &executor, StringRef path) {
   for (const WholeTensor &tensor : tensors)
     if (Error error = checkComplete(tensor))
       return prefixed(path, std::move(error));
-  return writeTensors(path, tensors, executor.mesh(), /*finiteOnly=*/false);
+  auto file = AtomicFile::create(path);
+  if (!file)
+    return file.takeError();
+  return writeTensors(std::move(*file), tensors, executor.mesh(),
+                      /*finiteOnly=*/false);
 }
 
 } // namespace colrow::runtime

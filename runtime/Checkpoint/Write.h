@@ -11,7 +11,7 @@ namespace colrow::runtime {
 
 /// All of `tensors`, float32. `finiteOnly`: a value that is not finite is an
 /// error that names the tensor.
-llvm::Error writeTensors(llvm::StringRef path,
+llvm::Error writeTensors(std::unique_ptr<AtomicFile> file,
                          llvm::ArrayRef<WholeTensor> tensors, const Mesh &mesh,
                          bool finiteOnly);
 

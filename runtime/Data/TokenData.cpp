@@ -97,7 +97,8 @@ Error SafetensorsBatches::prepare() {
 
 Error SafetensorsBatches::row(const TensorInfo &tensor, Place place,
                               bool labels, int32_t *out) {
-  int64_t row = (place.step % steps) * shape.batch + place.row;
+  int64_t rows = steps * shape.batch;
+  int64_t row = (shape.sampleOf(place.step) % rows + place.row) % rows;
   int64_t width = bytesOf(tensor.type), size = shape.seq * width;
   if (Error error = file->read(tensor, row * size, size, bytes.data()))
     return cannotRead(place.step, std::move(error));
@@ -190,7 +191,7 @@ int64_t TokenWindows::token(int64_t i) const {
 
 Error TokenWindows::fill(int64_t step, int32_t *ids, int32_t *labels) {
   for (int64_t b = 0; b < shape.batch; ++b) {
-    int64_t window = (step % windows * shape.batch + b) % windows;
+    int64_t window = (shape.sampleOf(step) % windows + b) % windows;
     if (Error error = readAt(fd, bytes.data(), bytes.size(),
                              uint64_t(window) * shape.seq * width))
       return cannotRead(step, prefixed(path, std::move(error)));

@@ -26,17 +26,8 @@ static std::string folderOf(StringRef path) {
 }
 
 Error syncFolder(StringRef folder) {
-  std::string name = folder.str();
-  int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return failure("{0}: cannot open folder: {1}", folder, strerror(errno));
-  int rc = ::fsync(fd);
-  int error = errno;
-  ::close(fd);
-  // Some file systems cannot sync folders and say so with EINVAL.
-  if (rc != 0 && error != EINVAL)
-    return failure("{0}: cannot sync folder: {1}", folder, strerror(error));
-  return Error::success();
+  Expected<Folder> opened = Folder::open(folder);
+  return opened ? opened->sync() : opened.takeError();
 }
 
 AtomicFile::AtomicFile(std::string path, std::string temporary, int fd)
@@ -48,15 +39,19 @@ AtomicFile::~AtomicFile() {
   if (fd >= 0)
     ::close(fd);
   if (!temporary.empty())
-    ::unlink(temporary.c_str());
+    ::unlinkat(folder ? folder->descriptor() : AT_FDCWD, temporary.c_str(), 0);
+}
+
+/// A limit on file size becomes an error of write().
+static void ignoreSizeSignal() {
+  struct sigaction old;
+  if (::sigaction(SIGXFSZ, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
+    ::signal(SIGXFSZ, SIG_IGN);
 }
 
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
   static std::atomic<unsigned> serial{0};
-  struct sigaction old;
-  if (::sigaction(SIGXFSZ, nullptr, &old) == 0 && old.sa_handler == SIG_DFL)
-    ::signal(SIGXFSZ, SIG_IGN);
-
+  ignoreSizeSignal();
   std::string name = path.str(), temporary;
   struct stat status;
   bool direct = ::stat(name.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
@@ -72,6 +67,20 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
     return failure("{0}: cannot create: {1}", path, strerror(errno));
   return std::unique_ptr<AtomicFile>(
       new AtomicFile(std::move(name), std::move(temporary), fd));
+}
+
+Expected<std::unique_ptr<AtomicFile>> AtomicFile::createIn(const Folder &folder,
+                                                           StringRef name) {
+  ignoreSizeSignal();
+  int fd = ::openat(folder.descriptor(), name.str().c_str(),
+                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return failure("{0}: cannot create: {1}", folder.pathOf(name),
+                   strerror(errno));
+  std::unique_ptr<AtomicFile> file(
+      new AtomicFile(folder.pathOf(name), name.str(), fd));
+  file->folder = &folder;
+  return file;
 }
 
 Error AtomicFile::failed(const char *action) {
@@ -122,6 +131,10 @@ Error AtomicFile::commit() {
   fd = -1;
   if (rc != 0)
     return failed("close");
+  if (folder) {
+    temporary.clear();
+    return Error::success();
+  }
   if (temporary.empty())
     return Error::success();
   if (::rename(temporary.c_str(), path.c_str()) != 0)
@@ -130,13 +143,21 @@ Error AtomicFile::commit() {
   return syncFolder(folderOf(path));
 }
 
-Error writeFileAtomically(StringRef path, StringRef text) {
-  auto file = AtomicFile::create(path);
+static Error writeAll(Expected<std::unique_ptr<AtomicFile>> file,
+                      StringRef text) {
   if (!file)
     return file.takeError();
   if (Error error = (*file)->write(text))
     return error;
   return (*file)->commit();
+}
+
+Error writeFileAtomically(StringRef path, StringRef text) {
+  return writeAll(AtomicFile::create(path), text);
+}
+
+Error writeFileIn(const Folder &folder, StringRef name, StringRef text) {
+  return writeAll(AtomicFile::createIn(folder, name), text);
 }
 
 } // namespace colrow::runtime

@@ -5,6 +5,8 @@
 #include "colrow/runtime/Json.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/ReadAt.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -49,9 +51,9 @@ Expected<json::Value> parseJson(StringRef file, StringRef text,
   return value;
 }
 
-Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
-  std::string name = path.str();
-  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+/// Reads an open file and closes it.
+static Expected<std::string> readOpened(int fd, StringRef path,
+                                        uint64_t maxBytes) {
   if (fd < 0)
     return failure("{0}: cannot open: {1}", path, strerror(errno));
   struct stat status;
@@ -72,11 +74,29 @@ Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
   return text;
 }
 
+Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
+  return readOpened(::open(path.str().c_str(), O_RDONLY | O_CLOEXEC), path,
+                    maxBytes);
+}
+
+Expected<std::string> readTextFile(const Folder &folder, StringRef name,
+                                   uint64_t maxBytes) {
+  int fd = ::openat(folder.descriptor(), name.str().c_str(),
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  return readOpened(fd, folder.pathOf(name), maxBytes);
+}
+
 Expected<json::Value> readJsonFile(StringRef path, uint64_t maxBytes) {
   Expected<std::string> text = readTextFile(path, maxBytes);
   if (!text)
     return text.takeError();
   return parseJson(path, *text);
+}
+
+std::string textOfNumber(double number) {
+  std::string text;
+  raw_string_ostream(text) << format("%.9g", number);
+  return text;
 }
 
 } // namespace colrow::runtime

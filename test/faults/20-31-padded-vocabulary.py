@@ -26,7 +26,7 @@ for vocabulary in (65, 255):
         plan = work / f"v{vocabulary}-on{other}.plan"
         equal.compile_plan(model, plan, other, *(rows if other > 1 else ()))
         colrow.succeed("tp-run", "train", plan, "--weights", work / f"v{vocabulary}-tp4-saved",
-                       "--steps", 0, "--save", work / "again")
+                       "--steps", 0, "--save", work / "again", "--overwrite")
         again = colrow.load_safetensors(work / "again" / "model.safetensors")
         colrow.check(again.keys() == saved.keys()
                      and all(again[n].tobytes() == saved[n].tobytes() for n in saved),

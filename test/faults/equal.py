@@ -54,16 +54,14 @@ def train(work, model, tp, start=("--seed", 1), data=None, steps=3, lr=LR, optio
     epsilon = () if "--eps" in options else ("--eps", 1e-4)
     layouts = compile_plan(model, plan, tp, "--outputs", outputs, *epsilon, *options)
     report = colrow.train(plan, *start, "--data", data, "--steps", steps, "--lr", lr,
-                          "--save", f"{stem}-saved", "--dump-outputs", f"{stem}.safetensors")
+                          "--save", f"{stem}-saved", "--overwrite", "--dump-outputs", f"{stem}.safetensors")
     return Outcome(layouts, report, colrow.load_safetensors(f"{stem}.safetensors"),
                    saved_weights(f"{stem}-saved"))
 
 
 def saved_weights(folder):
-    """Every parameter of a checkpoint; those without a source in a model folder lie beside the state."""
-    weights = colrow.load_safetensors(f"{folder}/model.safetensors")
-    state = colrow.load_safetensors(f"{folder}/optimizer.safetensors")
-    return {**weights, **{n: t for n, t in state.items() if n.startswith("parameter.")}}
+    """Every parameter of a checkpoint."""
+    return colrow.load_safetensors(f"{folder}/model.safetensors")
 
 
 def same(found, wanted, what, gradients=GRADIENT, losses=LOSS):

@@ -12,7 +12,8 @@ work = colrow.workspace(sys.argv[1])
 def initial(model, tp, seed, start=()):
     plan = colrow.compile_plan(model, work / f"{model.name}-{tp}.plan", tp, 2, 8)
     saved = work / f"{model.name}-{tp}-{seed}{'-again' if start else ''}"
-    colrow.succeed("tp-run", "train", plan, *(start or ("--seed", seed)), "--steps", 0, "--save", saved)
+    colrow.succeed("tp-run", "train", plan, *(start or ("--seed", seed)), "--steps", 0, "--save", saved,
+                   "--overwrite")
     return saved, colrow.load_safetensors(saved / "model.safetensors")
 
 

@@ -5,12 +5,14 @@
 #include "Summary.h"
 #include "colrow/Import/Import.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/runtime/FileIdentity.h"
 #include "colrow/runtime/Json.h"
 #include "colrow/runtime/PlanFile.h"
 #include "colrow/runtime/ProgramEnd.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/SourceMgr.h"
 #include <csignal>
 
@@ -198,8 +200,21 @@ static llvm::Error writePlan(llvm::ArrayRef<uint8_t> tables) {
   return llvm::outs().has_error() ? llvm::Error::success() : (*file)->commit();
 }
 
+/// A folder may hold plans of earlier compilations, which are no inputs.
+static llvm::Error checkOutput() {
+  if (output.empty())
+    return fail("-o takes a step.plan, not ''");
+  bool isPlan = llvm::StringRef(output).ends_with(".plan") &&
+                llvm::sys::fs::is_directory(input);
+  return runtime::refuseOverwriting(
+      "-o", output,
+      {{"--topology", topology}, {"the model", isPlan ? "" : input.c_str()}});
+}
+
 static llvm::Error run() {
   if (llvm::Error e = checkOptions())
+    return e;
+  if (llvm::Error e = checkOutput())
     return e;
   DialectRegistry registry;
   registry.insert<func::FuncDialect, tp::TPDialect>();

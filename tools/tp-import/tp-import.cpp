@@ -4,6 +4,7 @@
 
 #include "colrow/Import/Import.h"
 #include "colrow/runtime/AtomicFile.h"
+#include "colrow/runtime/FileIdentity.h"
 #include "colrow/runtime/ProgramEnd.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -48,7 +49,17 @@ static Error writeText(StringRef path, StringRef text) {
   return Error::success();
 }
 
+/// A folder may hold graphs of earlier imports, which are no inputs.
+static Error checkOutput() {
+  bool isGraph = StringRef(output).ends_with(".mlir");
+  return output == "-" || isGraph ? Error::success()
+                                  : colrow::runtime::refuseOverwriting(
+                                        "-o", output, {{"the model", input}});
+}
+
 static Error run() {
+  if (Error error = checkOutput())
+    return error;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   colrow::import::ImportOptions options;
@@ -60,10 +71,9 @@ static Error run() {
     return module.takeError();
   std::string text;
   raw_string_ostream stream(text);
-  (*module)->print(stream,
-                   mlir::OpPrintingFlags()
-                       .enableDebugInfo(locations, false)
-                       .printNameLocAsPrefix());
+  (*module)->print(stream, mlir::OpPrintingFlags()
+                               .enableDebugInfo(locations, false)
+                               .printNameLocAsPrefix());
   return writeText(output, text);
 }
 

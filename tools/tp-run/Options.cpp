@@ -34,6 +34,10 @@ cl::opt<std::string> resume(
     "resume", cl::value_desc("DIR"), cl::cat(start), cl::sub(train),
     cl::desc("Go on from the checkpoint that --save left: weights, optimizer "
              "state, step, place in the data and seed"));
+cl::opt<bool> acceptChanges(
+    "accept-changes", cl::cat(start), cl::sub(train),
+    cl::desc("Start although the plan's model or optimizer numbers are not "
+             "those of the folder; says what differs"));
 
 cl::opt<std::string> data(
     "data", cl::value_desc("FILE"), cl::cat(work), cl::sub(train),
@@ -62,6 +66,10 @@ cl::opt<std::string>
 cl::opt<std::string> saveEvery("save-every", cl::value_desc("K"), cl::cat(keep),
                                cl::sub(train),
                                cl::desc("Save after every K steps as well"));
+cl::opt<bool> overwrite(
+    "overwrite", cl::cat(keep), cl::sub(train),
+    cl::desc("Let --save replace the checkpoint of an earlier run in its "
+             "folder; the first save removes that run's steps"));
 
 cl::opt<std::string>
     report("report", cl::value_desc("FILE"), cl::cat(look), cl::sub(train),
@@ -136,13 +144,30 @@ bool parseNumbers(Options &options) {
   return true;
 }
 
+/// An empty path is a mistake, not a missing option.
+bool checkPaths() {
+  for (const cl::opt<std::string> *option :
+       {&weights, &resume, &data, &dataType, &save, &report, &trace,
+        &dumpOutputs})
+    if (option->getNumOccurrences() && option->empty())
+      return complain("--" + option->ArgStr + " takes a " + option->ValueStr +
+                      ", not ''");
+  return true;
+}
+
 bool checkWork() {
+  if (!checkPaths())
+    return false;
   if (!steps.getNumOccurrences())
     return complain("give the number of steps: --steps K");
   if (dataType.getNumOccurrences() && dataType != "u16" && dataType != "u32")
     return complain("--data-dtype is u16 or u32, not '" + dataType + "'");
   if (saveEvery.getNumOccurrences() && save.empty())
     return complain("--save-every needs --save DIR");
+  if (overwrite && save.empty())
+    return complain("--overwrite needs --save DIR");
+  if (acceptChanges && resume.empty() && weights.empty())
+    return complain("--accept-changes needs --resume DIR or --weights DIR");
   return true;
 }
 
@@ -210,6 +235,8 @@ std::optional<Options> parseOptions(int argc, char **argv) {
     options.dataType =
         dataType == "u32" ? runtime::TokenType::u32 : runtime::TokenType::u16;
   options.save = save;
+  options.overwrite = overwrite;
+  options.acceptChanges = acceptChanges;
   options.report = report;
   options.trace = trace;
   options.dumpOutputs = dumpOutputs;

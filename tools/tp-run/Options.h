@@ -21,6 +21,7 @@ struct Options {
   double learningRate = 0;
   std::string save; // folder
   int64_t saveEvery = 0;
+  bool overwrite = false, acceptChanges = false;
   std::string report, trace, dumpOutputs; // files
   unsigned ranks = 0;                     // 0: the plan's
 };

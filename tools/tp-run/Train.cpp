@@ -4,15 +4,17 @@
 // refused before the first step.
 
 #include "Train.h"
+#include "Files.h"
 #include "Progress.h"
 #include "Report.h"
-#include "colrow/runtime/Checkpoint.h"
+#include "Weights.h"
+#include "colrow/runtime/CheckpointFolder.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/HostCpu.h"
 #include "colrow/runtime/ProgramEnd.h"
 #include "colrow/runtime/Trace.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -53,24 +55,34 @@ private:
   Error prepare();
   Error checkRanks() const;
   Error checkOutputs() const;
-  Error checkFiles() const;
+  Error openFolders();
   Error start();
   Error openData();
   Error loop();
   Error oneStep();
   Error save();
   Error writeFiles();
+  void note(const std::string &text);
 
   const Options &options;
   Progress progress;
   LoadedPlan plan;
   std::unique_ptr<Executor> executor;
+  std::optional<SavedRun> resumed;
   std::unique_ptr<CheckpointFolder> folder;
   std::unique_ptr<TokenData> data;
   TrainingState state;
   int64_t savedStep = -1;
   std::vector<StepRecord> records;
+  std::vector<std::string> notes; // to be said when nothing is refused
 };
+
+void Trainer::note(const std::string &text) {
+  progress.finish();
+  std::string line = text;
+  std::replace(line.begin(), line.end(), '\n', ' '); // of a file's name
+  errs() << "tp-run: note: " << line << "\n";
+}
 
 Error Trainer::checkRanks() const {
   Mesh mesh(plan.get());
@@ -92,39 +104,13 @@ Error Trainer::checkOutputs() const {
   return Error::success();
 }
 
-/// What the run will write is found to be impossible before it starts, not
-/// after hours of training.
-Error Trainer::checkFiles() const {
-  std::vector<std::pair<StringRef, StringRef>> taken = {
-      {"the plan", options.plan}, {"--data", options.data}};
-  for (auto [option, path] :
-       {std::pair<StringRef, StringRef>("--report", options.report),
-        {"--trace", options.trace},
-        {"--dump-outputs", options.dumpOutputs}}) {
-    if (path.empty())
-      continue;
-    for (auto [other, otherPath] : taken)
-      if (path == otherPath)
-        return failure("{0} {1}: is also {2}; give it a name of its own",
-                       option, path, other);
-    taken.push_back({option, path});
-    StringRef parent = sys::path::parent_path(path);
-    if (sys::fs::is_directory(path))
-      return failure("{0} {1}: is a folder, wanted a file to write", option,
-                     path);
-    if (std::error_code code = sys::fs::access(parent.empty() ? "." : parent,
-                                               sys::fs::AccessMode::Write))
-      return failure("{0} {1}: cannot write there: {2}", option, path,
-                     code.message());
-  }
-  return Error::success();
-}
-
 Error Trainer::prepare() {
   if (!isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
-  if (Error error = checkFiles())
+  if (Error error = checkLauncher())
+    return error;
+  if (Error error = checkFiles(options))
     return error;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
   if (!loaded)
@@ -142,9 +128,27 @@ Error Trainer::prepare() {
   if (!created)
     return prefixed(options.plan, created.takeError());
   executor = std::move(*created);
+  return openFolders();
+}
+
+/// What the run goes on from and where it saves; nothing is changed yet.
+Error Trainer::openFolders() {
+  if (!options.resume.empty()) {
+    auto opened =
+        SavedRun::open(*executor, options.resume, options.acceptChanges);
+    if (!opened)
+      return opened.takeError();
+    resumed = std::move(*opened);
+    append_range(notes, resumed->notes());
+  }
   if (options.save.empty())
     return Error::success();
-  auto opened = CheckpointFolder::open(options.save, *executor);
+  SaveOptions saving;
+  saving.resumed = resumed ? &*resumed : nullptr;
+  saving.overwrite = options.overwrite;
+  saving.note = [this](const std::string &text) { note(text); };
+  auto opened =
+      CheckpointFolder::open(options.save, *executor, std::move(saving));
   if (!opened)
     return opened.takeError();
   folder = std::move(*opened);
@@ -153,11 +157,8 @@ Error Trainer::prepare() {
 
 /// Weights, optimizer state, step and seed.
 Error Trainer::start() {
-  if (!options.resume.empty()) {
-    Expected<TrainingState> resumed = resumeFrom(*executor, options.resume);
-    if (!resumed)
-      return resumed.takeError();
-    state = *resumed;
+  if (resumed) {
+    state = resumed->state();
     if (options.seed && *options.seed != state.seed)
       return failure("{0}: was trained with seed {1}, not {2}: leave out "
                      "--seed",
@@ -166,18 +167,19 @@ Error Trainer::start() {
       return failure("{0}: has done {1} steps already, --steps asks for {2} in "
                      "all",
                      options.resume, state.step, options.steps);
-    savedStep = options.resume == options.save ? state.step : -1;
-    return Error::success();
+    savedStep = folder && folder->goesOn() ? state.step : -1;
+    return resumed->load(*executor);
   }
   state.seed = options.seed.value_or(0);
   initializeParameters(*executor, state.seed,
                        /*onlyWithoutSources=*/!options.weights.empty());
   if (options.weights.empty())
     return Error::success();
-  Expected<ModelFiles> files = ModelFiles::open(options.weights);
-  if (!files)
-    return files.takeError();
-  return loadParameters(*executor, *files, Holding::model);
+  auto said = loadWeights(*executor, options);
+  if (!said)
+    return said.takeError();
+  append_range(notes, *said);
+  return Error::success();
 }
 
 Error Trainer::openData() {
@@ -191,11 +193,21 @@ Error Trainer::openData() {
     return Error::success(); // a graph without tokens
   if (options.data.empty())
     return failure("no tokens to train on: give --data FILE");
-  auto opened = TokenData::open(options.data, options.dataType,
-                                {plan->batch(), plan->seq(), plan->vocab()});
+  auto opened = TokenData::open(
+      options.data, options.dataType,
+      {plan->batch(), plan->seq(), plan->vocab(), state.step, state.samples});
   if (!opened)
     return opened.takeError();
   data = std::move(*opened);
+  std::string name = sys::path::filename(options.data).str();
+  std::string mark = contentMark(options.data);
+  if (!state.dataMark.empty() && state.dataMark != mark)
+    notes.push_back(formatv("--data {0}: is not what {1} was trained on ({2}): "
+                            "goes on at sample {3} of it",
+                            options.data, options.resume, state.data,
+                            state.samples));
+  state.data = std::move(name);
+  state.dataMark = std::move(mark);
   return Error::success();
 }
 
@@ -224,6 +236,7 @@ Error Trainer::oneStep() {
                    state.step + 1, std::isnan(result.loss) ? "NaN" : "infinite",
                    folder ? ", the last checkpoint stays as it is" : "");
   ++state.step;
+  state.samples += plan->batch();
   return Error::success();
 }
 
@@ -277,14 +290,21 @@ Error Trainer::run() {
     return error;
   if (Error error = openData())
     return error;
+  if (folder)
+    if (Error error = folder->begin())
+      return error;
+  for (const std::string &text : notes)
+    note(text);
   Error failed = loop();
   progress.finish();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
   if (!failed)
     return unwritten;
-  consumeError(std::move(unwritten));
-  return failed;
+  if (!unwritten)
+    return failed;
+  return failure("{0}; {1}", toString(std::move(failed)),
+                 toString(std::move(unwritten)));
 }
 
 } // namespace

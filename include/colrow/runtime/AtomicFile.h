@@ -6,6 +6,7 @@
 #ifndef COLROW_RUNTIME_ATOMICFILE_H
 #define COLROW_RUNTIME_ATOMICFILE_H
 
+#include "colrow/runtime/Folder.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -24,10 +25,19 @@ public:
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   create(llvm::StringRef path);
 
+  /// A new file in a folder that is itself given its name when it is whole:
+  /// written under `name`, which must be free, and synced, which the folder is
+  /// not yet. `folder` must outlive the file.
+  static llvm::Expected<std::unique_ptr<AtomicFile>>
+  createIn(const Folder &folder, llvm::StringRef name);
+
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
-  /// Removes the temporary file unless commit() succeeded.
+  /// Removes the unfinished file unless commit() succeeded.
   ~AtomicFile();
+
+  /// The path that the file is to have, for errors.
+  llvm::StringRef name() const { return path; }
 
   /// Appends. Buffered. After an error the file cannot be committed.
   llvm::Error write(const void *data, size_t size);
@@ -35,7 +45,7 @@ public:
     return write(text.data(), text.size());
   }
 
-  /// Flushes, syncs file and folder, and renames to the final name.
+  /// Flushes, renames to the final name, and syncs file and folder.
   llvm::Error commit();
 
 private:
@@ -43,7 +53,8 @@ private:
   llvm::Error flush(const char *data, size_t size);
   llvm::Error failed(const char *action);
 
-  std::string path, temporary; // temporary is empty when written directly
+  const Folder *folder = nullptr; // that of createIn()
+  std::string path, temporary;    // temporary is empty when written directly
   int fd;
   bool broken = false;
   std::vector<char> buffer;
@@ -51,6 +62,10 @@ private:
 
 /// Writes a whole file through AtomicFile.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef text);
+
+/// The same for AtomicFile::createIn.
+llvm::Error writeFileIn(const Folder &folder, llvm::StringRef name,
+                        llvm::StringRef text);
 
 /// Syncs a folder, so that renames inside it survive a loss of power.
 llvm::Error syncFolder(llvm::StringRef folder);

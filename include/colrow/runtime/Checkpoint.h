@@ -1,75 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parameters from and to files. A checkpoint folder holds
-//   step-N/            model.safetensors, config.json, optimizer.safetensors,
-//                      state.json: written and synced before it gets its name
-//   current            symbolic link to the step that counts
-//   model.safetensors, config.json, optimizer.safetensors, state.json
-//                      links through current/
-// Replacing `current` is one rename, so weights and state change together and
-// a kill at any moment leaves the old pair or the new one.
+// Parameters and training state from and to files. A saved step is a folder of
+// model.safetensors, config.json, optimizer.safetensors and state.json;
+// CheckpointFolder.h says how such folders follow each other.
 
 #ifndef COLROW_RUNTIME_CHECKPOINT_H
 #define COLROW_RUNTIME_CHECKPOINT_H
 
 #include "colrow/runtime/Executor.h"
+#include "colrow/runtime/FileIdentity.h"
 #include "colrow/runtime/ModelFiles.h"
 
 namespace colrow::runtime {
 
-/// model: parameters with sources, under the model's own tensor names.
-/// optimizer: the rest. State of a parameter is "<state>.<tensor>", a
-/// parameter without sources "parameter.<symbol>".
+/// model: parameters, under the model's own tensor names, those without sources
+/// under their symbols'. optimizer: their state, "<state>.<tensor>".
 enum class Holding { model, optimizer };
 
 /// Gives every parameter its initial values on all ranks; optimizer state is
-/// zero. With `onlyWithoutSources`, those that a model folder holds are left.
+/// zero. With `onlyWithoutSources`, those with sources are left.
 void initializeParameters(Executor &executor, uint64_t seed,
                           bool onlyWithoutSources);
 
+/// What is known of files besides the plan.
+enum class FileOrigin {
+  /// A model folder: a parameter without sources may be missing, and there may
+  /// be other tensors.
+  model,
+  /// Our own checkpoint: exactly the plan's tensors, all values finite, and
+  /// none below 0 of which the optimizer takes the root.
+  checkpoint
+};
+
+struct LoadResult {
+  std::vector<std::string> missing; // parameters that keep what they have
+  std::vector<std::string> unused;  // tensors, without known buffers
+};
+
 /// Reads the parameters of `holding`; each rank reads its own blocks. Errors
 /// name a missing tensor, or one of another shape with the shape wanted.
-llvm::Error loadParameters(Executor &executor, const ModelFiles &files,
-                           Holding holding);
+llvm::Expected<LoadResult> loadParameters(Executor &executor,
+                                          const ModelFiles &files,
+                                          Holding holding, FileOrigin origin);
 
 /// What a run needs to go on, besides weights and optimizer state.
 struct TrainingState {
   int64_t step = 0; // steps done
   uint64_t seed = 0;
+  int64_t samples = 0;       // sequences taken from the data so far
+  std::string data = "";     // name of the data's file, if there was one
+  std::string dataMark = ""; // its contentMark()
 };
 
-/// Loads weights, optimizer state and position from a checkpoint folder. Error
-/// when it was saved from another mesh, model or layout.
-llvm::Expected<TrainingState> resumeFrom(Executor &executor,
-                                         llvm::StringRef folder);
-
-class CheckpointFolder {
+/// A saved step that --resume names, checked as far as headers.
+class SavedRun {
 public:
-  /// Creates the folder if needed, locks it against other runs and removes what
-  /// a killed run left. Refuses a folder with weights that are not links of an
-  /// earlier save, and a plan whose parameters do not cover their tensors.
-  static llvm::Expected<std::unique_ptr<CheckpointFolder>>
-  open(llvm::StringRef path, Executor &executor);
-  ~CheckpointFolder();
-  CheckpointFolder(const CheckpointFolder &) = delete;
-  CheckpointFolder &operator=(const CheckpointFolder &) = delete;
+  /// `path`: a folder that --save left, or one step of it. Errors: saved from
+  /// another mesh, model, layout or length of sequences; with other optimizer
+  /// numbers or another config, unless `acceptChanges`.
+  static llvm::Expected<SavedRun> open(const Executor &executor,
+                                       llvm::StringRef path,
+                                       bool acceptChanges = false);
 
-  /// Saves all; older steps are removed afterwards. On error the last good
-  /// step stays. Refuses weights that are not finite.
-  llvm::Error save(const TrainingState &state);
+  const TrainingState &state() const { return training; }
+  /// Names the run that saved it; empty in old checkpoints.
+  llvm::StringRef run() const { return runName; }
+  /// The folder that holds its state.json.
+  const FileIdentity &place() const { return folder; }
+  /// Differences that were accepted, a sentence each.
+  llvm::ArrayRef<std::string> notes() const { return remarks; }
+
+  /// Reads weights and optimizer state.
+  llvm::Error load(Executor &executor) const;
 
 private:
-  CheckpointFolder(std::string path, Executor &executor, int lock)
-      : path(std::move(path)), executor(executor), lock(lock) {}
-  llvm::Error writeStep(llvm::StringRef folder, const TrainingState &state);
-  llvm::Error linkTop();
-  llvm::Error switchTo(llvm::StringRef step);
-  void removeOld(llvm::StringRef keep);
-
-  std::string path;
-  Executor &executor;
-  int lock;
+  TrainingState training;
+  std::string runName, modelFile, optimizerFile;
+  FileIdentity folder;
+  std::vector<std::string> remarks;
 };
+
+/// Differences between the config.json of a model folder and the plan's, as
+/// configDifferences; none when either has no config.
+llvm::Expected<std::vector<std::string>>
+configDifferences(const plan::Plan &plan, llvm::StringRef folder);
 
 /// Writes the plan's outputs, as the last step left them: gradients under
 /// their parameters' tensor names, others under their own.

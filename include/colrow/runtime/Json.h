@@ -6,6 +6,7 @@
 #ifndef COLROW_RUNTIME_JSON_H
 #define COLROW_RUNTIME_JSON_H
 
+#include "colrow/runtime/Folder.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
 
@@ -22,6 +23,12 @@ llvm::Expected<llvm::json::Value> readJsonFile(llvm::StringRef path,
 /// The text of a regular file of at most `maxBytes`.
 llvm::Expected<std::string> readTextFile(llvm::StringRef path,
                                          uint64_t maxBytes = 256 << 20);
+/// The same for a folder's own entry, which may not be a link.
+llvm::Expected<std::string>
+readTextFile(const Folder &folder, llvm::StringRef name, uint64_t maxBytes);
+
+/// A number as people write it, to nine digits.
+std::string textOfNumber(double number);
 
 } // namespace colrow::runtime
 

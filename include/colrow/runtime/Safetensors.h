@@ -105,6 +105,9 @@ public:
   static llvm::Expected<std::unique_ptr<SafetensorsWriter>>
   create(llvm::StringRef path, std::vector<Entry> entries,
          llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> metadata);
+  static llvm::Expected<std::unique_ptr<SafetensorsWriter>>
+  create(std::unique_ptr<AtomicFile> file, std::vector<Entry> entries,
+         llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> metadata);
 
   /// Appends data; all of the entries' bytes in order.
   llvm::Error append(const void *data, uint64_t bytes);
@@ -115,7 +118,6 @@ private:
   SafetensorsWriter() = default;
   std::unique_ptr<AtomicFile> file;
   uint64_t left = 0; // bytes not yet appended
-  std::string path;
 };
 
 /// "[2, 3]".

@@ -7,8 +7,9 @@
 //   first follows.
 // `.bin`: tokens, uint16 or uint32, little-endian. Anything else: bytes of
 //   text, a token each. Both are cut into N = (tokens - 1) / seq windows of
-//   seq + 1 tokens, window w from token w * seq on; row b of step t takes
-//   window (t * batch + b) mod N.
+//   seq + 1 tokens, window w from token w * seq on. Sample n is window n mod N;
+//   of a Safetensors file, row n mod (steps * batch). Row b of step t is sample
+//   t * batch + b, from the first step on if the batch never changed.
 
 #ifndef COLROW_RUNTIME_TOKENDATA_H
 #define COLROW_RUNTIME_TOKENDATA_H
@@ -23,9 +24,15 @@ namespace colrow::runtime {
 /// vocabulary needs it.
 enum class TokenType { automatic, u16, u32 };
 
-/// What the plan wants.
+/// What the plan wants, and where a run stands: step `firstStep` takes samples
+/// (rows) from `firstSample` on, the next those behind it.
 struct BatchShape {
   int64_t batch, seq, vocab;
+  int64_t firstStep = 0, firstSample = 0;
+
+  int64_t sampleOf(int64_t step) const {
+    return firstSample + (step - firstStep) * batch;
+  }
 };
 
 class TokenData {

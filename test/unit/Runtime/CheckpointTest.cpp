@@ -2,8 +2,10 @@
 //
 // Checkpoint folders: weights and state change together, whatever happens.
 
-#include "colrow/runtime/Checkpoint.h"
 #include "TestPlan.h"
+#include "colrow/runtime/CheckpointFolder.h"
+#include "colrow/runtime/ModelConfig.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
 #include <csignal>
@@ -41,6 +43,26 @@ float firstWeight(const std::string &path, StringRef tensor) {
   float value;
   std::memcpy(&value, dataOf(*file, *file->find(tensor)).data(), 4);
   return value;
+}
+
+/// Goes on from a folder, values and all.
+Expected<TrainingState> resumeFrom(Executor &executor,
+                                   const std::string &path) {
+  Expected<SavedRun> run = SavedRun::open(executor, path);
+  if (!run)
+    return run.takeError();
+  if (Error error = run->load(executor))
+    return std::move(error);
+  return run->state();
+}
+
+/// The folder as the run that `resumed` goes on from, if any, saves to it.
+std::unique_ptr<CheckpointFolder>
+openFolder(const std::string &path, Executor &executor,
+           const SavedRun *resumed = nullptr) {
+  SaveOptions options;
+  options.resumed = resumed;
+  return take(CheckpointFolder::open(path, executor, std::move(options)));
 }
 
 TEST(Checkpoint, FolderHoldsOneStepAndLinks) {
@@ -81,12 +103,17 @@ TEST(Checkpoint, ForeignFoldersAreRefused) {
   EXPECT_HAS(textOf(CheckpointFolder::open(folder.path, *executor)),
              "not from an earlier --save");
   EXPECT_EQ(readFile(folder / "model.safetensors"), "someone's");
-  // A config.json of the user's own stays.
+  // A config.json of the user's own stays, if it is of the model.
   TempFolder configured;
-  writeFile(configured / "config.json", "mine");
+  writeFile(configured / "config.json", "{\"model_type\": \"gpt2\"}");
+  EXPECT_HAS(textOf(CheckpointFolder::open(configured.path, *executor)),
+             "config.json: is of another model and is not overwritten: "
+             "model_type is \"gpt2\", this plan has \"toy\"");
+  std::string mine = "{\"model_type\":\"toy\",\"top_k\":5}";
+  writeFile(configured / "config.json", mine);
   auto checkpoint = take(CheckpointFolder::open(configured.path, *executor));
   ASSERT_EQ(textOf(checkpoint->save({})), "");
-  EXPECT_EQ(readFile(configured / "config.json"), "mine");
+  EXPECT_EQ(readFile(configured / "config.json"), mine);
   EXPECT_HAS(textOf(CheckpointFolder::open(configured.path, *executor)),
              "another run is saving");
   writeFile(folder / "file", "");
@@ -153,19 +180,111 @@ TEST(Checkpoint, FullDiskLeavesTheLastOne) {
   EXPECT_EQ(list(folder.path).size(), 6u);
 }
 
+/// Checkpoints of version 1 name no run: one goes on from them, and what it
+/// cannot prove to be its own stays.
+TEST(Checkpoint, VersionOneIsResumedAndStays) {
+  LoadedPlan plan = toyPlan(2, 5).load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder folder;
+  setAll(*executor, 1);
+  ASSERT_EQ(textOf(openFolder(folder.path, *executor)->save({3, 9, 6})), "");
+  std::string old = "{\"version\": 1, \"step\": 3, \"seed\": \"9\", "
+                    "\"data_position\": 6, \"mesh\": \"tp=2\", "
+                    "\"persistent_fingerprint\": \"0x0000000000000007\"}";
+  writeFile(folder / "step-3/state.json", old);
+  setAll(*executor, 0);
+  TrainingState state = take(resumeFrom(*executor, folder.path));
+  EXPECT_EQ(state.step, 3);
+  EXPECT_EQ(state.samples, 6);
+  SavedRun run = take(SavedRun::open(*executor, folder.path));
+  SaveOptions options;
+  options.resumed = &run;
+  std::string notes;
+  options.note = [&](const std::string &text) { notes += text + "\n"; };
+  auto checkpoint =
+      take(CheckpointFolder::open(folder.path, *executor, options));
+  EXPECT_TRUE(checkpoint->goesOn());
+  ASSERT_EQ(textOf(checkpoint->save({4, 9, 8})), "");
+  ASSERT_EQ(textOf(checkpoint->save({5, 9, 10})), "");
+  EXPECT_EQ(notes, (folder / "step-3: stays: another run saved it\n"));
+  EXPECT_EQ(readFile(folder / "step-3/state.json"), old);
+  EXPECT_EQ(list(folder.path),
+            (std::vector<std::string>{
+                "config.json", "current", "model.safetensors",
+                "optimizer.safetensors", "state.json", "step-3", "step-5"}));
+  EXPECT_EQ(take(resumeFrom(*executor, folder.path)).samples, 10);
+}
+
+/// The four files of a checkpoint without its links, as some copies are.
+void copyWithoutLinks(const std::string &from, const std::string &to) {
+  for (const char *name : {"/model.safetensors", "/config.json",
+                           "/optimizer.safetensors", "/state.json"})
+    writeFile(to + name, readFile(from + name));
+}
+
+/// Every state that a kill can leave between the renames of a save without
+/// links: the files that were not moved yet count.
+TEST(Checkpoint, HalfMovedStepsAreWhole) {
+  LoadedPlan plan = toyPlan(1, 5).load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder first, links;
+  setAll(*executor, 1);
+  ASSERT_EQ(textOf(openFolder(links.path, *executor)->save({1, 0})), "");
+  copyWithoutLinks(links.path, first.path);
+  SavedRun run = take(SavedRun::open(*executor, first.path));
+  auto checkpoint = openFolder(first.path, *executor, &run);
+  setAll(*executor, 2);
+  ASSERT_EQ(textOf(checkpoint->save({2, 0})), "");
+  const char *names[] = {"/model.safetensors", "/optimizer.safetensors"};
+  for (unsigned moved = 0; moved <= 3; ++moved) {
+    TempFolder folder;
+    copyWithoutLinks(links.path, folder.path);
+    std::string step = folder / "step-2";
+    ASSERT_FALSE(sys::fs::create_directory(step));
+    copyWithoutLinks(first.path, step);
+    // 0: nothing counts yet; then state.json, and one file after the other.
+    if (moved > 0)
+      writeFile(folder / "state.json", readFile(first / "state.json"));
+    for (unsigned i = 0; i + 1 < moved; ++i)
+      ASSERT_FALSE(sys::fs::rename(step + names[i], folder.path + names[i]));
+    setAll(*executor, 0);
+    SavedRun found = take(SavedRun::open(*executor, folder.path));
+    ASSERT_EQ(textOf(found.load(*executor)), "");
+    EXPECT_EQ(found.state().step, moved > 0 ? 2 : 1);
+    for (unsigned p = 0; p < 2; ++p)
+      EXPECT_EQ(
+          *reinterpret_cast<float *>(executor->persistent(0) +
+                                     plan->parameters()->Get(p)->offset()),
+          moved > 0 ? 2 : 1)
+          << moved;
+    setAll(*executor, 3);
+    auto next = openFolder(folder.path, *executor, &found);
+    ASSERT_EQ(textOf(next->save({3, 0})), "");
+    EXPECT_EQ(list(folder.path), (std::vector<std::string>{
+                                     "config.json", "model.safetensors",
+                                     "optimizer.safetensors", "state.json"}));
+    EXPECT_EQ(firstWeight(folder / "model.safetensors", "toy.weight"), 3);
+  }
+}
+
 /// A process that saves on and on is killed at an arbitrary moment; what is
 /// left is a whole checkpoint whose weights are those of its step.
-TEST(Checkpoint, KilledWhileSavingLeavesAPair) {
-  LoadedPlan plan = toyPlan(1, 20000).load();
-  TempFolder folder;
+void killWhileSaving(const LoadedPlan &plan, const TempFolder &folder,
+                     int64_t last) {
   auto executor = take(Executor::create(plan.get()));
-  int64_t last = 0;
-  for (unsigned round = 0; round < 25; ++round) {
+  int64_t first = last;
+  // On a slow disk until something was saved.
+  for (unsigned round = 0; round < 25 || (last == first && round < 500);
+       ++round) {
     pid_t child = ::fork();
     if (child == 0) {
       // New memory: the parent's executor has no threads with one rank.
       auto mine = take(Executor::create(plan.get()));
-      auto checkpoint = take(CheckpointFolder::open(folder.path, *mine));
+      std::optional<SavedRun> before;
+      if (last > 0)
+        before = take(SavedRun::open(*mine, folder.path));
+      auto checkpoint =
+          openFolder(folder.path, *mine, before ? &*before : nullptr);
       for (int64_t step = last + 1;; ++step) {
         setAll(*mine, float(step));
         if (checkpoint->save({step, 0}))
@@ -177,7 +296,8 @@ TEST(Checkpoint, KilledWhileSavingLeavesAPair) {
     int status = 0;
     ::waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
-    if (::access((folder / "current").c_str(), F_OK) != 0)
+    if (::access((folder / "current").c_str(), F_OK) != 0 &&
+        ::access((folder / "state.json").c_str(), F_OK) != 0)
       continue; // killed before the first was whole
     setAll(*executor, -1);
     last = take(resumeFrom(*executor, folder.path)).step;
@@ -187,10 +307,61 @@ TEST(Checkpoint, KilledWhileSavingLeavesAPair) {
       for (int64_t i = 0; i < 20000; ++i)
         ASSERT_EQ(values[i], float(last));
     }
-    EXPECT_EQ(firstWeight(folder / "model.safetensors", "toy.weight"),
-              float(last));
   }
-  EXPECT_GT(last, 0);
+  EXPECT_GT(last, first);
+  // What the kills left goes with the next save.
+  SavedRun run = take(SavedRun::open(*executor, folder.path));
+  auto checkpoint = openFolder(folder.path, *executor, &run);
+  ASSERT_EQ(textOf(checkpoint->save({last + 1, 0})), "");
+  run = take(SavedRun::open(*executor, folder.path));
+  for (const std::string &name : list(folder.path)) {
+    sys::fs::UniqueID id;
+    ASSERT_FALSE(sys::fs::getUniqueID(folder / name, id));
+    if (!sys::fs::is_directory(folder / name) ||
+        id.getFile() == run.place().inode)
+      continue;
+    EXPECT_EQ(StringRef(name).find(run.run()), StringRef::npos) << name;
+    std::string state = readFile(folder / (name + "/state.json"));
+    EXPECT_EQ(StringRef(state).find(run.run()), StringRef::npos) << name;
+  }
+  EXPECT_EQ(firstWeight(folder / "model.safetensors", "toy.weight"),
+            float(last));
+}
+
+TEST(Checkpoint, KilledWhileSavingLeavesAPair) {
+  LoadedPlan plan = toyPlan(1, 20000).load();
+  TempFolder folder;
+  killWhileSaving(plan, folder, 0);
+}
+
+TEST(Checkpoint, KilledWhileSavingWithoutLinksLeavesAPair) {
+  LoadedPlan plan = toyPlan(1, 20000).load();
+  TempFolder links, folder;
+  auto executor = take(Executor::create(plan.get()));
+  setAll(*executor, 1);
+  ASSERT_EQ(textOf(openFolder(links.path, *executor)->save({1, 0})), "");
+  copyWithoutLinks(links.path, folder.path);
+  killWhileSaving(plan, folder, 1);
+  EXPECT_NE(::access((folder / "current").c_str(), F_OK), 0);
+}
+
+TEST(ModelConfig, WhatDiffersIsNamed) {
+  auto differences = [](StringRef a, StringRef b) {
+    return join(take(configDifferences("c.json", a, b)), "; ");
+  };
+  EXPECT_EQ(differences("{}", "{\"a\": null}"), "");
+  EXPECT_EQ(
+      differences("{\"a\": 1, \"b\": [1, 2]}", "{\"b\": [1.0, 2], \"a\": 1.0}"),
+      "");
+  EXPECT_EQ(differences("{\"_a\": 1, \"dtype\": 2}", "{\"top_k\": 4}"), "");
+  EXPECT_EQ(differences("{\"eps\": 1e-5, \"r\": {\"f\": 2}}",
+                        "{\"eps\": 1e-6, \"h\": \"x\", \"r\": {\"f\": 3}}"),
+            "eps is 1e-05, this plan has 1e-06; h is none, this plan has "
+            "\"x\"; r is {\"f\":2}, this plan has {\"f\":3}");
+  EXPECT_HAS(textOf(configDifferences("c.json", "[]", "{}")),
+             "c.json: not a JSON object");
+  EXPECT_HAS(textOf(configDifferences("c.json", "{", "{}")),
+             "c.json: not valid");
 }
 
 } // namespace

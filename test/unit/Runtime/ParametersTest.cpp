@@ -5,7 +5,7 @@
 
 #include "TestPlan.h"
 #include "colrow/runtime/BlockMap.h"
-#include "colrow/runtime/Checkpoint.h"
+#include "colrow/runtime/CheckpointFolder.h"
 #include "colrow/runtime/Init.h"
 #include "colrow/runtime/SourceMap.h"
 #include <cmath>
@@ -16,6 +16,10 @@ using namespace llvm;
 
 namespace colrow::runtime::test {
 namespace {
+
+Expected<LoadResult> loadModel(Executor &executor, const ModelFiles &files) {
+  return loadParameters(executor, files, Holding::model, FileOrigin::model);
+}
 
 /// The known answers that the authors publish with Random123.
 TEST(Init, PhiloxKnownAnswers) {
@@ -191,7 +195,7 @@ TEST(Parameters, SavedFilesAreTheSameForEverySplit) {
       std::memset(values, 0xff, n * 4);
     }
     ModelFiles files = take(ModelFiles::open(folder / "out"));
-    ASSERT_EQ(textOf(loadParameters(*executor, files, Holding::model)), "");
+    ASSERT_EQ(textOf(loadModel(*executor, files)), "");
     for (unsigned r = 0; r < executor->mesh().ranks(); ++r)
       EXPECT_EQ(std::memcmp(before[r].data(), executor->persistent(r),
                             before[r].size() * 4),
@@ -234,7 +238,7 @@ TEST(Parameters, FusedTransposedSlicesRoundTrip) {
     LoadedPlan plan = builder.load();
     auto executor = take(Executor::create(plan.get()));
     ModelFiles files = take(ModelFiles::open(folder.path));
-    ASSERT_EQ(textOf(loadParameters(*executor, files, Holding::model)), "");
+    ASSERT_EQ(textOf(loadModel(*executor, files)), "");
     // K's element (out 2, in 4) is fused[4][h + 2].
     int64_t block = padded / ranks;
     float value;
@@ -277,7 +281,7 @@ TEST(Parameters, SourcesConcatenate) {
   LoadedPlan plan = builder.load();
   auto executor = take(Executor::create(plan.get()));
   ModelFiles files = take(ModelFiles::open(folder.path));
-  ASSERT_EQ(textOf(loadParameters(*executor, files, Holding::model)), "");
+  ASSERT_EQ(textOf(loadModel(*executor, files)), "");
   auto *second = reinterpret_cast<float *>(executor->persistent(1));
   EXPECT_EQ(std::vector<float>(second, second + 6),
             (std::vector<float>{1, 3, 5, 7, 9, 11}));
@@ -301,7 +305,7 @@ TEST(Parameters, MissingAndMisshapenTensorsAreNamed) {
     EXPECT_EQ(textOf(writer->append(data.data(), bytes)), "");
     EXPECT_EQ(textOf(writer->commit()), "");
     ModelFiles files = take(ModelFiles::open(folder.path));
-    return textOf(loadParameters(*executor, files, Holding::model));
+    return textOf(loadModel(*executor, files));
   };
   EXPECT_EQ(faultOf("toy.weight", TensorType::bf16, {5}), "");
   EXPECT_HAS(faultOf("other", TensorType::f32, {5}),
@@ -380,9 +384,9 @@ TEST(Parameters, CutWeightsAreAnError) {
   LoadedPlan plan = toyPlan(2, count).load();
   auto executor = take(Executor::create(plan.get()));
   ModelFiles files = take(ModelFiles::open(folder.path));
-  EXPECT_EQ(textOf(loadParameters(*executor, files, Holding::model)), "");
+  EXPECT_EQ(textOf(loadModel(*executor, files)), "");
   ASSERT_EQ(::truncate(path.c_str(), count), 0);
-  std::string text = textOf(loadParameters(*executor, files, Holding::model));
+  std::string text = textOf(loadModel(*executor, files));
   EXPECT_HAS(text, "model.safetensors: tensor toy.weight: file ends at byte");
 }
 

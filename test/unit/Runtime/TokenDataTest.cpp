@@ -41,6 +41,19 @@ TEST(TokenData, TextIsCutIntoWindows) {
   EXPECT_EQ(second.labels, (List{'e', 'f', 'g', 'a', 'b', 'c'}));
 }
 
+/// A run that goes on with its step 10, far into the data.
+TEST(TokenData, StepsTakeTheNextSamples) {
+  TempFolder folder;
+  writeFile(folder / "t.txt", "abcdefgh");
+  BatchShape shape{2, 2, 256};
+  shape.firstStep = 10;
+  shape.firstSample = (int64_t(1) << 62) - (int64_t(1) << 62) % 3;
+  auto data =
+      take(TokenData::open(folder / "t.txt", TokenType::automatic, shape));
+  EXPECT_EQ(fill(*data, 10, 2, 2).ids, (List{'a', 'b', 'c', 'd'}));
+  EXPECT_EQ(fill(*data, 11, 2, 2).ids, (List{'e', 'f', 'a', 'b'}));
+}
+
 TEST(TokenData, FlatIntegersOfBothWidths) {
   TempFolder folder;
   uint16_t narrow[] = {1, 65535, 3};

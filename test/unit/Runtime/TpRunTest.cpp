@@ -6,6 +6,7 @@
 #include "TestPlan.h"
 #include "colrow/runtime/Json.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <sys/wait.h>
 
 using namespace llvm;
@@ -147,6 +148,14 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan --nonsense", 2, "unknown option --nonsense");
   fails("two.plan --seed 1 --steps 1 --save-every 2", 2, "needs --save");
   fails("two.plan --weights a --resume b --steps 1", 2, "exclude each other");
+  fails("two.plan --seed 1 --steps 1 --overwrite", 2, "needs --save");
+  fails("two.plan --seed 1 --steps 1 --accept-changes", 2, "needs --resume");
+  for (const char *option : {"--weights", "--resume", "--save"})
+    fails(formatv("two.plan --seed 1 --steps 1 {0} ''", option).str(), 2,
+          formatv("{0} takes a DIR, not ''", option).str().c_str());
+  for (const char *option : {"--data", "--report", "--trace", "--dump-outputs"})
+    fails(formatv("two.plan --seed 1 --steps 1 {0}=", option).str(), 2,
+          formatv("{0} takes a FILE, not ''", option).str().c_str());
   fails("none.plan --seed 1 --steps 1", 1, "none.plan: cannot open");
   fails("text.bin --seed 1 --steps 1", 1, "not a plan file");
   fails("two.plan --seed 1 --steps 1 -n 4", 1,

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Removal of a run's own steps. Invariant: what is removed is reached through
+// descriptors only, and was seen to be a step after it was opened.
+
+#include "OwnSteps.h"
+#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Json.h"
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+static constexpr StringLiteral stepFiles[] = {
+    modelName, configName, optimizerName, stateName, commitName};
+static constexpr StringLiteral unfinished = ".saving-";
+
+bool isStepName(StringRef name) {
+  return name.starts_with("step-") || name.starts_with(unfinished) ||
+         name == "current";
+}
+
+std::string unfinishedName(const Folder &folder, StringRef run) {
+  std::string base = (unfinished + run).str(), name = base;
+  for (unsigned again = 1; folder.kindOf(name) != EntryKind::nothing; ++again)
+    name = formatv("{0}.{1}", base, again).str();
+  return name;
+}
+
+static Error checkRun(const Folder &step, StringRef run, bool ofAnyRun) {
+  Expected<std::string> text = readTextFile(step, stateName, maxStateBytes);
+  if (!text) {
+    consumeError(text.takeError());
+    return failure("it has no state.json to tell which run saved it");
+  }
+  Expected<SavedState> state = parseState(step.pathOf(stateName), *text);
+  if (!state)
+    return state.takeError();
+  if (state->run.empty() || (!ofAnyRun && state->run != run))
+    return failure("another run saved it");
+  return Error::success();
+}
+
+Error discardStep(const Folder &parent, StringRef name, const Folder &step) {
+  for (StringRef file : stepFiles)
+    if (step.kindOf(file) == EntryKind::file)
+      if (Error error = step.remove(file))
+        return error;
+  return parent.removeEmptyFolder(name);
+}
+
+Error removeStep(const Folder &folder, StringRef name, StringRef run,
+                 bool ofAnyRun) {
+  Expected<Folder> step = folder.enter(name);
+  if (!step)
+    return step.takeError();
+  Expected<std::vector<std::string>> names = step->names();
+  if (!names)
+    return names.takeError();
+  for (const std::string &file : *names)
+    if (!is_contained(stepFiles, file) || step->kindOf(file) != EntryKind::file)
+      return failure("it holds {0}, which no --save wrote", file);
+  if (name.starts_with((unfinished + run).str()))
+    return discardStep(folder, name, *step);
+  if (Error error = checkRun(*step, run, ofAnyRun))
+    return error;
+  // Under this name the rest can still be proved, should a kill leave one.
+  std::string moved = unfinishedName(folder, run);
+  if (Error error = folder.renameNew(name, moved))
+    return error;
+  return discardStep(folder, moved, *step);
+}
+
+} // namespace colrow::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The proof that a folder is a step that a run saved, and its removal. A step
+// is a folder itself, not a link; it holds nothing but regular files of the
+// names that a save gives; and its state.json names the run, or, while it is
+// written or removed, its own name does. A run's name is random: nothing else
+// has it.
+
+#ifndef COLROW_RUNTIME_CHECKPOINT_OWNSTEPS_H
+#define COLROW_RUNTIME_CHECKPOINT_OWNSTEPS_H
+
+#include "State.h"
+
+namespace colrow::runtime {
+
+/// Whether a name is one that a save gives to folders of steps, finished or
+/// not. `current` is one where a copy made a folder of the link.
+bool isStepName(llvm::StringRef name);
+
+/// A name for a step that `run` writes or removes; no entry has it yet.
+std::string unfinishedName(const Folder &folder, llvm::StringRef run);
+
+/// Removes entry `name` of `folder` if it is a step of `run`, or `ofAnyRun`.
+/// Error: why it stays.
+llvm::Error removeStep(const Folder &folder, llvm::StringRef name,
+                       llvm::StringRef run, bool ofAnyRun);
+
+/// Removes a step's files from an open folder, and then the folder, which is
+/// entry `name` of `parent`: one that this process has made.
+llvm::Error discardStep(const Folder &parent, llvm::StringRef name,
+                        const Folder &step);
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_CHECKPOINT_OWNSTEPS_H

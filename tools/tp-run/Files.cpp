@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the run will write is found to be impossible, or harmful, before it
+// starts and not after hours of training.
+
+#include "Files.h"
+#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/FileIdentity.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <vector>
+
+using namespace llvm;
+using namespace colrow::runtime;
+
+namespace colrow::tprun {
+
+static std::string inFolder(StringRef folder, StringRef name) {
+  SmallString<256> path(folder);
+  sys::path::append(path, name);
+  return std::string(path);
+}
+
+/// A checkpoint's own names, there or not, and its steps. Other files of the
+/// folder, such as an earlier report, are the user's to replace.
+static void addCheckpoint(std::vector<InputPath> &inputs, StringRef option,
+                          StringRef folder) {
+  if (folder.empty())
+    return;
+  inputs.push_back({option.str(), folder.str(), /*withFiles=*/false});
+  std::string title = ("a file of " + option + " " + folder).str();
+  for (StringRef name : {"model.safetensors", "optimizer.safetensors",
+                         "config.json", "state.json", "current"})
+    inputs.push_back({title, inFolder(folder, name)});
+  std::error_code code;
+  for (sys::fs::directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code))
+    if (sys::path::filename(it->path()).starts_with("step-"))
+      inputs.push_back({"the step", it->path()});
+}
+
+static std::vector<InputPath> inputsOf(const Options &options) {
+  std::vector<InputPath> inputs = {{"the plan", options.plan},
+                                   {"--data", options.data},
+                                   {"--weights", options.weights}};
+  addCheckpoint(inputs, "--resume", options.resume);
+  addCheckpoint(inputs, "--save", options.save);
+  return inputs;
+}
+
+Error checkFiles(const Options &options) {
+  std::vector<InputPath> taken = inputsOf(options);
+  for (auto [option, path] :
+       {std::pair<StringRef, StringRef>("--report", options.report),
+        {"--trace", options.trace},
+        {"--dump-outputs", options.dumpOutputs}}) {
+    if (path.empty())
+      continue;
+    if (sys::fs::is_directory(path))
+      return failure("{0} {1}: is a folder, wanted a file to write", option,
+                     path);
+    if (Error error = refuseOverwriting(option, path, taken))
+      return error;
+    taken.push_back({option.str(), path.str()});
+    StringRef parent = sys::path::parent_path(path);
+    if (std::error_code code = sys::fs::access(parent.empty() ? "." : parent,
+                                               sys::fs::AccessMode::Write))
+      return failure("{0} {1}: cannot write there: {2}", option, path,
+                     code.message());
+  }
+  return Error::success();
+}
+
+namespace {
+/// How a launcher tells its processes how many they are. `rank`: set beside it
+/// for each process, so that a size left in the environment counts for nothing.
+struct Launcher {
+  StringLiteral name, size, rank;
+};
+} // namespace
+
+static constexpr Launcher launchers[] = {
+    {"torchrun", "WORLD_SIZE", "RANK"},
+    {"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"MPI", "PMI_SIZE", "PMI_RANK"},
+    {"MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
+    {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+};
+
+Error checkLauncher() {
+  for (const Launcher &launcher : launchers) {
+    const char *size = std::getenv(launcher.size.data());
+    int64_t processes = 0;
+    if (!size || !std::getenv(launcher.rank.data()) ||
+        StringRef(size).getAsInteger(10, processes) || processes < 2)
+      continue;
+    return failure("started by {0} as one of {1} processes ({2}={1}), each of "
+                   "which would train all by itself: start tp-run once, its "
+                   "ranks are threads",
+                   launcher.name, processes, launcher.size);
+  }
+  return Error::success();
+}
+
+} // namespace colrow::tprun
