@@ -36,7 +36,7 @@ public:
           "that is trained");
     Block &forward = step.getBody().front();
     // Before backward ops use the forward's values: flows are the graph's.
-    for (Operation &op : forward.without_terminator())
+    for (Operation &op : llvm::reverse(forward.without_terminator()))
       if (failed(checkFlow(&op)))
         return failure();
     emitResults(loss);

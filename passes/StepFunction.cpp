@@ -57,11 +57,10 @@ static LogicalResult checkResultRoles(func::FuncOp step) {
     auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
     if (!role)
       continue;
-    if (role.getValue() == "grad_norm")
+    if (llvm::is_contained({"grad_norm", "token_count"}, role.getValue()))
       return step.emitError("result ")
-             << i
-             << " has the role \"grad_norm\", under which the step's "
-                "gradient norm leaves; give it another one";
+             << i << " has the role " << role
+             << ", under which the step's own leaves; give it another one";
     if (!roles.insert(role.getValue()).second)
       return step.emitError("two results have the role ")
              << role << "; a value leaves the step under a name of its own";

@@ -116,7 +116,7 @@ static StringRef cureOf(layout::State state) {
 
 LogicalResult colrow::tp::detail::verifyLeaving(Operation *op, StringRef name,
                                                 RankedTensorType type) {
-  bool scalar = name == "loss" || name == "grad_norm";
+  bool scalar = llvm::is_contained({"loss", "grad_norm", "token_count"}, name);
   if (scalar && type.getRank() != 0)
     return op->emitOpError("C3: \"") << name << "\" is a scalar, not " << type;
   LayoutAttr attr = getLayoutAttr(type);

@@ -173,7 +173,7 @@ def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     - C2: the value's type is the block that `whole` leaves to a rank, and
       `layout` is that of `whole`.
     - C3: other values are whole or in blocks on each axis, never a summand nor
-      copied; "loss" and "grad_norm" are whole scalars.
+      copied; "loss", "grad_norm" and "token_count" are whole scalars.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
                        Arg<TP_FloatTensor, "", [MemWrite]>:$value,

@@ -144,7 +144,7 @@ func.func @two_losses(%x: tensor<f32>) -> (tensor<f32> {tp.role = "loss"}, tenso
 
 // -----
 
-// expected-error@+1 {{result 0 has the role "grad_norm", under which the step's gradient norm leaves; give it another one}}
+// expected-error@+1 {{result 0 has the role "grad_norm", under which the step's own leaves; give it another one}}
 func.func @norm(%x: tensor<f32>) -> (tensor<f32> {tp.role = "grad_norm"}) {
   return %x : tensor<f32>
 }
