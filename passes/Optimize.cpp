@@ -34,6 +34,8 @@ public:
     if (trained.empty())
       return step.emitError("tp-optimize: the step has no gradients; run "
                             "tp-differentiate first");
+    if (failed(checkMesh()))
+      return failure();
     Location loc = step.getLoc();
     FloatAttr limit = options.clipGradNorm > 0
                           ? builder.getF64FloatAttr(options.clipGradNorm)
@@ -77,6 +79,16 @@ private:
       if (!options.keepGradients)
         output.erase();
     }
+  }
+
+  LogicalResult checkMesh() {
+    for (Trained &t : trained)
+      if (tp::LayoutAttr layout = tp::getLayoutAttr(t.gradient);
+          layout && layout.getMesh() != mesh)
+        return step.emitError("tp-optimize: the gradient of @")
+               << t.parameter.getSymName() << " lies on " << layout.getMesh()
+               << ", which is not the module's tp.mesh";
+    return success();
   }
 
   SmallVector<unsigned> axesThatSplit(Value value) {

@@ -82,7 +82,7 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
     if (phase == "graph" && isa<tp::NextOp>(op))
       return op->emitOpError("ends a phase; a graph is forward only, and "
                              "tp-differentiate makes the other phases");
-    if (!isa<tp::TPDialect>(op->getDialect()))
+    if (!isa_and_nonnull<tp::TPDialect>(op->getDialect()))
       return op->emitOpError("is not a tp op; between import and the kernels "
                              "only tp ops touch tensors");
     if (phase != "sharded" && op->hasAttr(tp::getWaysAttrName()))

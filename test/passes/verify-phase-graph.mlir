@@ -1,4 +1,4 @@
-// RUN: tp-opt %s --split-input-file --verify-diagnostics --mlir-print-op-on-diagnostic=false --tp-verify-phase=phase=graph
+// RUN: tp-opt %s --split-input-file --allow-unregistered-dialect --verify-diagnostics --mlir-print-op-on-diagnostic=false --tp-verify-phase=phase=graph
 //
 // The graph phase: tp ops on whole tensors of static shape, no layouts.
 
@@ -53,5 +53,13 @@ func.func @phases() {
   // expected-error@+1 {{'tp.next' op ends a phase; a graph is forward only, and tp-differentiate makes the other phases}}
   tp.next ^backward
 ^backward:
+  return
+}
+
+// -----
+
+func.func @unknown_dialect(%x: tensor<6xf32>) {
+  // expected-error@+1 {{'other.negate' op is not a tp op; between import and the kernels only tp ops touch tensors}}
+  %y = "other.negate"(%x) : (tensor<6xf32>) -> tensor<6xf32>
   return
 }
