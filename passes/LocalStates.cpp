@@ -32,6 +32,7 @@ public:
   }
   void add(States other) { bits |= other.bits; }
   bool may(State state) const { return bits & bit(state); }
+  bool isWhole() const { return bits == bit(State::R()); }
   bool maySplit() const { return bits >= bit(State::S(0)); }
   std::string str() const {
     std::string text;
@@ -184,7 +185,22 @@ private:
                           : states.may(State::R()) || states.may(State::P());
   }
 
+  /// The rule is not asked: what is made of whole values is whole, unless a
+  /// position says otherwise.
+  bool makesWhole(Operation *op) {
+    if (position(op).isSplit() ||
+        !llvm::all_of(op->getOperands(), [&](Value operand) {
+          return states.lookup(operand).isWhole();
+        }))
+      return false;
+    for (Value result : op->getResults())
+      states[result] = State::R();
+    return true;
+  }
+
   LogicalResult visitShardable(tp::ShardableOpInterface op) {
+    if (makesWhole(op))
+      return success();
     FactorRule rule = llvm::cantFail(op.getFactorRule());
     Value indexed = op.getIndexedValue();
     bool used = false;

@@ -42,7 +42,8 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
     Minimises predicted time (compute, communication in both directions,
     update) exactly within the axes' roles, and writes the layouts into the
     types; each op gets `ways`, how it is used on each axis. Pins are
-    obeyed.
+    obeyed. What nothing reads is erased first, and `tp.stop_gradient` put before
+    uses of a value that do not reach the loss while others do.
 
     Before: a graph of tp ops on whole tensors. After: every tensor has a
     layout, and ops' results follow from their ways; operands may still need
@@ -126,6 +127,9 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
     `tp.output`s, and so do each parameter's gradient and, where the loss is a
     `tp.mean`, its count as "token_count": a step whose count is 0 went right.
 
+    Values that do not reach the loss have no backward. A gradient that an op
+    does not give and a trained parameter wants is an error at the op.
+
     Before: one block. After: three, the phases forward, backward and update,
     the first two ended by `tp.next`; the update is empty yet.
 
@@ -187,8 +191,8 @@ def Optimize : Pass<"tp-optimize", "mlir::ModuleOp"> {
 def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
   let summary = "whole shapes become local shapes: one program for all ranks";
   let description = [{
-    f disappears, g becomes `tp.all_reduce`, unslice and gather become
-    `tp.all_gather`. Follows what padding holds and inserts `tp.mask_padding`
+    f and `tp.stop_gradient` disappear, g becomes `tp.all_reduce`, unslice and
+    gather become `tp.all_gather`. Follows what padding holds and inserts `tp.mask_padding`
     where an op sums over a padded dimension that is not known to be neutral.
 
     Input:
@@ -223,7 +227,8 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
   let description = [{
     Ops over the same rows and columns that pass values element by element go
     into one kernel, each phase by itself. Members of a group stand together and
-    carry its number in `kernel`.
+    carry its number in `kernel`. `tp.update`s stand last, behind all that reads
+    the old values.
 
     Input: the same without `kernel`.
     Output:
@@ -256,8 +261,13 @@ def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {
   let summary = "check what holds at the end of a phase";
   let description = [{
     `graph`: only tp ops touch tensors, no layouts. `sharded`: every tensor has
-    a layout. `step`: besides, no `ways`. `local`: no layouts in types, no
-    changes of layout, every op has a lowering.
+    a layout. `step`: besides, no `ways`, and results leave whole or in blocks.
+    `local`: no layouts in types, no changes of layout, every op has a lowering.
+    There each value's state is inferred from parameters, collectives and
+    positions: a collective that is missing or one too many, a `layout` that is
+    missing or wrong, a mask that nothing needs, an output or update that is
+    missing or stands twice is refused. What padding holds, and whether terms are
+    the right ones, it does not tell.
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"graph\"",
