@@ -2,7 +2,8 @@
 //
 // tp-differentiate: the backward graph, op by op from the loss.
 
-#include "Gradients.h"
+#include "colrow/Passes/Passes.h"
+#include "colrow/Sharding/StepWork.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace colrow::passes {
@@ -18,10 +19,11 @@ namespace {
 class Differentiator {
 public:
   Differentiator(ModuleOp module, func::FuncOp step)
-      : module(module), step(step), builder(module.getContext()) {}
+      : module(module), step(step), builder(module.getContext()),
+        withGradient(module, step) {}
 
   LogicalResult run() {
-    std::optional<unsigned> lossIndex = findLoss(step);
+    std::optional<unsigned> lossIndex = sharding::findLoss(step);
     if (!lossIndex)
       return step.emitError(
           "tp-differentiate: no result has the role \"loss\"; "
@@ -29,8 +31,7 @@ public:
     Value loss = step.getBody().front().getTerminator()->getOperand(*lossIndex);
     if (cast<RankedTensorType>(loss.getType()).getRank() != 0)
       return step.emitError("tp-differentiate: the loss must be a scalar");
-    withGradient = findValuesWithGradient(module, step);
-    if (!withGradient.contains(loss))
+    if (!withGradient.reach(loss))
       return step.emitError(
           "tp-differentiate: the loss depends on no parameter "
           "that is trained");
@@ -82,18 +83,18 @@ private:
   /// Notes which operands of `op` want a gradient; refuses what would leave one
   /// out.
   LogicalResult checkFlow(Operation *op) {
-    if (llvm::none_of(op->getResults(), [&](Value result) {
-          return withGradient.contains(result);
-        }))
+    if (llvm::none_of(op->getResults(),
+                      [&](Value result) { return withGradient.reach(result); }))
       return success();
     ArrayRef<bool> wanted = wantedOperands[op] =
-        findWantedOperands(op, withGradient);
+        llvm::map_to_vector(op->getOpOperands(), [&](OpOperand &operand) {
+          return withGradient.pass(operand);
+        });
     if (!isa<tp::ParamOp, tp::DifferentiableOpInterface>(op))
       return op->emitOpError("has no gradient, but the loss depends on it");
     for (OpResult result : op->getResults())
       for (OpOperand &operand : op->getOpOperands())
-        if (wanted[operand.getOperandNumber()] &&
-            withGradient.contains(result) &&
+        if (wanted[operand.getOperandNumber()] && withGradient.reach(result) &&
             tp::getGradientFlow(result, operand) == tp::GradientFlow::Missing)
           return op->emitOpError("has no gradient of its result ")
                  << result.getResultNumber() << " in its operand "
@@ -106,7 +107,8 @@ private:
 
   /// Sums of gradients: one state, so partial meets partial only.
   void accumulate(Value &sum, Value gradient, Location loc) {
-    sum = sum ? tp::AddOp::create(builder, loc, sum.getType(), sum, gradient)
+    sum = sum ? tp::AccumulateOp::create(builder, loc, sum.getType(), sum,
+                                         gradient)
                     .getResult()
               : gradient;
   }
@@ -152,9 +154,11 @@ private:
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
       // A parameter's memory is overwritten by its update; what leaves the
       // step is its value at the start.
-      if (isParameter(value))
+      if (isParameter(value)) {
         value = tp::ScaleOp::create(builder, value.getLoc(), value.getType(),
                                     value, builder.getF64FloatAttr(1.0));
+        sharding::addToPrediction(module, value.getDefiningOp());
+      }
       emitOutput(role ? role.getValue().str() : "result" + std::to_string(i),
                  FlatSymbolRefAttr(), value);
     }
@@ -175,7 +179,7 @@ private:
   ModuleOp module;
   func::FuncOp step;
   OpBuilder builder;
-  llvm::DenseSet<Value> withGradient;
+  sharding::Gradients withGradient;
   llvm::DenseMap<Operation *, SmallVector<bool>> wantedOperands;
   llvm::DenseMap<Value, Value> gradients;
   llvm::MapVector<StringRef, Value> parameterGradients;

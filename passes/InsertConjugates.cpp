@@ -3,9 +3,9 @@
 // tp-insert-conjugates: decompose what is split over statistics, then give each
 // operand the state that its op's way wants.
 
-#include "Conversions.h"
-#include "Gradients.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/Sharding/StepWork.h"
+#include "colrow/Sharding/TopologyAttr.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -17,111 +17,26 @@ namespace colrow::passes {
 using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
-using layout::FactorRule;
 using layout::State;
 using layout::StateKind;
-using layout::Way;
+using sharding::ValueState;
 
 namespace {
-
-/// `layout` with another state than split on `axis`.
-layout::Layout withState(layout::Layout layout, unsigned axis, State state) {
-  llvm::erase(layout.copied, axis);
-  llvm::erase(layout.partial, axis);
-  llvm::erase(layout.partialMax, axis);
-  for (layout::DimLayout &dim : layout.dims)
-    for (layout::Factor &factor : dim)
-      if (llvm::is_contained(factor.axes, axis)) {
-        llvm::erase(factor.axes, axis);
-        if (factor.axes.empty())
-          factor.padded = factor.size;
-      }
-  if (state.kind == StateKind::Copied)
-    layout.copied.push_back(axis);
-  if (state.kind == StateKind::Partial)
-    layout.partial.push_back(axis);
-  if (state.kind == StateKind::PartialMax)
-    layout.partialMax.push_back(axis);
-  return layout;
-}
-
-/// Decomposition of tp.cross_entropy into parts of [*] values each.
-class CrossEntropyParts {
-public:
-  CrossEntropyParts(tp::CrossEntropyOp op, tp::MeshAttr mesh)
-      : op(op), mesh(mesh), builder(op) {}
-
-  void run() {
-    ways = op->getAttrOfType<DictionaryAttr>(tp::getWaysAttrName());
-    Location loc = op.getLoc();
-    Value x = op.getLogits(), labels = op.getLabels();
-    Value max = part<tp::RowMaxOp>(rowType(StateKind::PartialMax), x);
-    Value sumexp = part<tp::SumExpOp>(rowType(StateKind::Partial), x, max);
-    Value picked = part<tp::PickOp>(rowType(StateKind::Partial), x, labels,
-                                    tp::LayoutAttr());
-    auto loss = tp::TokenLossOp::create(builder, loc, op.getSum().getType(),
-                                        op.getCount().getType(), max, sumexp,
-                                        picked, labels, op.getIgnoreAttr());
-    loss->setAttr(tp::getWaysAttrName(), lossWays());
-    op.replaceAllUsesWith(loss.getResults());
-    op.erase();
-  }
-
-private:
-  /// Type of a [*] value: `reduced` on axes that split the vocabulary, as the
-  /// op's own results elsewhere.
-  Type rowType(StateKind reduced) {
-    auto labels = cast<RankedTensorType>(op.getLabels().getType());
-    layout::Layout layout(labels.getRank());
-    layout::Layout results = tp::getLayoutAttr(op.getSum()).getLayout();
-    for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis)
-      layout = withState(
-          layout, axis, splits(axis) ? State{reduced, 0} : results.state(axis));
-    return RankedTensorType::get(labels.getShape(), builder.getF32Type(),
-                                 tp::LayoutAttr::get(mesh, layout));
-  }
-
-  bool splits(unsigned axis) {
-    auto way = ways.getAs<StringAttr>(mesh.getNames()[axis]);
-    return way && way.getValue() == "v";
-  }
-
-  /// Rows are whole again in the loss: replicated where the parts are split.
-  DictionaryAttr lossWays() {
-    SmallVector<NamedAttribute> list;
-    for (NamedAttribute way : ways)
-      list.push_back(
-          cast<StringAttr>(way.getValue()).getValue() == "v"
-              ? builder.getNamedAttr(way.getName(),
-                                     builder.getStringAttr("replicated"))
-              : way);
-    return builder.getDictionaryAttr(list);
-  }
-
-  template <typename Op, typename... Args> Value part(Type type, Args... args) {
-    auto made = Op::create(builder, op.getLoc(), type, args...);
-    made->setAttr(tp::getWaysAttrName(), ways);
-    return made.getResult();
-  }
-
-  tp::CrossEntropyOp op;
-  tp::MeshAttr mesh;
-  OpBuilder builder;
-  DictionaryAttr ways;
-};
 
 /// Puts changes of layout behind values whose consumers want other states.
 class Inserter {
 public:
-  Inserter(tp::MeshAttr meshAttr, const llvm::DenseSet<Value> &withGradient)
-      : meshAttr(meshAttr), mesh(meshAttr.getMesh()),
-        model(cost::defaultTopology()), withGradient(withGradient) {}
+  Inserter(tp::MeshAttr meshAttr, const cost::CostModel &model,
+           const sharding::Gradients &gradients)
+      : meshAttr(meshAttr), mesh(meshAttr.getMesh()), model(model),
+        gradients(gradients) {}
 
   LogicalResult run(func::FuncOp step, unsigned axis) {
     SmallVector<Value> values(step.getArguments());
     step.walk(
         [&](Operation *op) { llvm::append_range(values, op->getResults()); });
-    collectWants(step, axis);
+    if (failed(collectWants(step, axis)))
+      return failure();
     for (Value value : values)
       if (failed(convert(value, axis)))
         return failure();
@@ -133,68 +48,63 @@ public:
 private:
   struct Want {
     OpOperand *use;
-    State state;
+    ValueState state;
   };
 
-  void collectWants(func::FuncOp step, unsigned axis) {
-    StringAttr name = meshAttr.getNames()[axis];
-    step.walk([&](tp::ShardableOpInterface op) {
-      auto ways = op->getAttrOfType<DictionaryAttr>(tp::getWaysAttrName());
-      if (!ways || !ways.getAs<StringAttr>(name))
-        return;
-      auto rule = llvm::cantFail(op.getFactorRule());
-      for (Way way : tp::getWays(rule))
-        if (rule.wayName(way) == ways.getAs<StringAttr>(name).getValue()) {
-          for (OpOperand &use : op->getOpOperands())
-            wants[use.get()].push_back(
-                {&use, rule.operandState(way, use.getOperandNumber())});
-          break;
-        }
-    });
-    Operation *ret = step.getBody().front().getTerminator();
-    for (OpOperand &use : ret->getOpOperands()) {
-      auto role = step.getResultAttrOfType<StringAttr>(use.getOperandNumber(),
-                                                       tp::getRoleAttrName());
-      State made = tp::getLayoutAttr(use.get()).getLayout().state(axis);
-      // Others may leave as they are, but for summands.
-      if (!role || role.getValue() == "loss" || made == State::P())
-        wants[use.get()].push_back({&use, State::R()});
+  LogicalResult collectWants(func::FuncOp step, unsigned axis) {
+    Block &body = step.getBody().front();
+    for (Operation &op : body.without_terminator()) {
+      auto shardable = dyn_cast<tp::ShardableOpInterface>(op);
+      if (!shardable)
+        continue;
+      auto rule = shardable.getFactorRule();
+      if (!rule)
+        return op.emitOpError() << llvm::toString(rule.takeError());
+      auto way = tp::getChosenWay(&op, *rule, meshAttr.getNames()[axis]);
+      if (failed(way))
+        return failure();
+      for (OpOperand &use : op.getOpOperands())
+        wants[use.get()].push_back(
+            {&use,
+             {rule->operandState(*way, use.getOperandNumber()),
+              gradients.pass(use)}});
     }
+    for (OpOperand &use : body.getTerminator()->getOpOperands())
+      if (auto state = sharding::wantedByReturn(step, use, gradients, axis))
+        wants[use.get()].push_back({&use, *state});
+    return success();
   }
 
   LogicalResult convert(Value value, unsigned axis) {
     auto it = wants.find(value);
     if (it == wants.end() ||
-        !cast<RankedTensorType>(value.getType()).getElementType().isF32())
+        !isa<FloatType>(
+            cast<RankedTensorType>(value.getType()).getElementType()))
       return success();
-    State produced = tp::getLayoutAttr(value).getLayout().state(axis);
-    ConversionQuery query =
-        makeQuery(value, axis, mesh,
-                  llvm::map_to_vector(
-                      it->second, [](const Want &want) { return want.state; }));
-    query.needsGradient = withGradient.contains(value);
-    // On one rank changes are free, but the same ones are made.
-    query.ranks = std::max(2u, query.ranks);
-    solver::StateSet wanted = 0;
-    for (const Want &want : it->second)
-      wanted |=
-          1 << (llvm::find(query.states, want.state) - query.states.begin());
-    solver::ConversionTrees trees(makeConversions(query, model));
-    if (trees.cost(0, wanted).isInfinite())
+    auto states = llvm::map_to_vector(
+        it->second, [](const Want &want) { return want.state; });
+    auto plan = sharding::planChanges(value, gradients.reach(value), axis, mesh,
+                                      states, model);
+    if (!plan)
       return emitError(value.getLoc())
-             << "no changes of layout lead from " << produced.str()
+             << "no changes of layout lead from "
+             << tp::getLayoutAttr(value).getLayout().state(axis).str()
              << " to what this value's consumers want";
-    SmallVector<Value> inState(query.states.size());
+    if (plan->edges.empty())
+      return success();
+    SmallVector<Value> inState(plan->query.states.size());
     inState[0] = value;
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
-    for (solver::Conversion edge : trees.edges(0, wanted))
-      inState[edge.to] =
-          change(builder, inState[edge.from], axis, query.states[edge.from],
-                 query.states[edge.to], it->second);
+    for (solver::Conversion edge : plan->edges) {
+      State from = plan->query.states[edge.from].state;
+      State to = plan->query.states[edge.to].state;
+      inState[edge.to] = from == to ? inState[edge.from]
+                                    : change(builder, inState[edge.from], axis,
+                                             from, to, it->second);
+    }
     for (const Want &want : it->second)
-      want.use->set(
-          inState[llvm::find(query.states, want.state) - query.states.begin()]);
+      want.use->set(inState[sharding::indexOf(plan->query, want.state)]);
     return success();
   }
 
@@ -209,14 +119,14 @@ private:
                                                   : "tp.unslice";
     Operation *consumer = list.front().use->getOwner();
     for (const Want &want : list)
-      if (want.state == to) {
+      if (want.state.state == to) {
         consumer = want.use->getOwner();
         break;
       }
     OperationState state(value.getLoc(), name);
     state.addOperands(value);
     layout::Layout layout =
-        withState(tp::getLayoutAttr(value).getLayout(), axis, to);
+        tp::getLayoutAttr(value).getLayout().withState(axis, to);
     state.addTypes(
         tp::withLayout(value.getType(), tp::LayoutAttr::get(meshAttr, layout)));
     state.addAttribute("axes",
@@ -233,11 +143,22 @@ private:
 
   tp::MeshAttr meshAttr;
   layout::Mesh mesh;
-  cost::CostModel model;
-  llvm::DenseSet<Value> withGradient;
+  const cost::CostModel &model;
+  const sharding::Gradients &gradients;
   llvm::MapVector<Value, SmallVector<Want>> wants;
   unsigned inserted = 0;
 };
+
+/// Composite ops become their parts.
+void decompose(func::FuncOp step) {
+  SmallVector<tp::DecomposableOpInterface> composites;
+  step.walk([&](tp::DecomposableOpInterface op) { composites.push_back(op); });
+  for (tp::DecomposableOpInterface op : composites) {
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(op.decompose(builder));
+    op->erase();
+  }
+}
 
 struct InsertConjugatesPass
     : passes::impl::InsertConjugatesBase<InsertConjugatesPass> {
@@ -260,12 +181,13 @@ struct InsertConjugatesPass
     });
     if (sharded.wasInterrupted())
       return signalPassFailure();
-    SmallVector<tp::CrossEntropyOp> losses;
-    step->walk([&](tp::CrossEntropyOp op) { losses.push_back(op); });
-    for (tp::CrossEntropyOp op : losses)
-      CrossEntropyParts(op, mesh).run();
+    auto model = sharding::getCostModel(module);
+    if (failed(model))
+      return signalPassFailure();
+    decompose(*step);
     for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis) {
-      Inserter inserter(mesh, findValuesWithGradient(module, *step));
+      sharding::Gradients gradients(module, *step);
+      Inserter inserter(mesh, *model, gradients);
       if (failed(inserter.run(*step, axis)))
         return signalPassFailure();
       inserted += inserter.getInserted();

@@ -209,7 +209,7 @@ private:
       states[op->getResult(0)].add(States::split(rule.results[0].size()));
       used = true;
     }
-    for (Way way : tp::getWays(rule)) {
+    for (Way way : rule.ways()) {
       if (!fits(op, rule, way, indexed))
         continue;
       used = true;

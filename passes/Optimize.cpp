@@ -3,6 +3,7 @@
 // tp-optimize: gradient norm, clipping and AdamW as ordinary tp ops.
 
 #include "colrow/Passes/Passes.h"
+#include "colrow/Sharding/StepWork.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_OPTIMIZE
@@ -49,6 +50,7 @@ public:
     scale = clip.getScale();
     for (Trained &t : trained)
       update(t);
+    predict();
     module->setAttr(
         "tp.optimizer",
         builder.getDictionaryAttr(
@@ -60,6 +62,16 @@ public:
   }
 
 private:
+  /// tp-shard predicted what belongs to a parameter; the norm of all of them
+  /// and the clipping are made here.
+  void predict() {
+    SmallVector<Operation *> made;
+    for (Operation &op : step.getBody().back().without_terminator())
+      if (!isa<tp::SumSquaresOp, tp::AdamWOp>(op))
+        made.push_back(&op);
+    sharding::addToPrediction(module, made);
+  }
+
   NamedAttribute number(StringRef name, double value) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
   }

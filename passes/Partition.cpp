@@ -4,6 +4,7 @@
 
 #include "colrow/Layout/FactorRule.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/Sharding/StepWork.h"
 #include <cmath>
 
 namespace colrow::passes {
@@ -33,7 +34,7 @@ public:
     return success();
   }
 
-  unsigned getMasks() const { return masks; }
+  ArrayRef<Operation *> getMasks() const { return masks; }
 
 private:
   using Known = std::optional<double>;
@@ -129,7 +130,7 @@ private:
         builder.getF64FloatAttr(fill), tp::getLayoutAttr(value));
     forPaddedDims(masked, [&](unsigned d) { holds[{masked, d}] = fill; });
     use.set(masked);
-    ++masks;
+    masks.push_back(masked.getDefiningOp());
   }
 
   static void forPaddedDims(Value value, llvm::function_ref<void(unsigned)> f) {
@@ -142,7 +143,7 @@ private:
   func::FuncOp step;
   OpBuilder builder;
   llvm::DenseMap<std::pair<Value, unsigned>, Known> holds;
-  unsigned masks = 0;
+  SmallVector<Operation *> masks;
 };
 
 /// Rewrites types and changes of layout.
@@ -185,11 +186,11 @@ private:
     });
   }
 
-  bool isTrivial(ArrayAttr axes, layout::Mesh mesh) {
-    int64_t ranks = 1;
-    for (auto name : axes.getAsRange<StringAttr>())
-      ranks *= mesh.axes[*mesh.find(name)].size;
-    return ranks == 1;
+  bool isTrivial(ArrayAttr names, const layout::Mesh &mesh) {
+    SmallVector<unsigned> axes;
+    for (StringRef name : names.getAsValueRange<StringAttr>())
+      axes.push_back(*mesh.find(name));
+    return mesh.groupSize(axes) == 1;
   }
 
   /// Dimension that `op` splits or joins.
@@ -257,11 +258,8 @@ private:
       op.setWholeAttr(TypeAttr::get(op.getType()));
       op.setType(localType(op.getType()));
     };
-    for (auto op : module.getOps<tp::ParameterOp>()) {
+    for (auto op : module.getOps<tp::ParameterOp>())
       symbol(op);
-      op.removeGradientAttr();
-      op.removeStateAttr();
-    }
     for (auto op : module.getOps<tp::StateOp>())
       symbol(op);
   }
@@ -287,9 +285,13 @@ struct PartitionPass : passes::impl::PartitionBase<PartitionPass> {
       return signalPassFailure();
     }
     PaddingAnalysis padding(*step);
-    if (failed(padding.run()) || failed(Localizer(getOperation(), *step).run()))
+    if (failed(padding.run()))
       return signalPassFailure();
-    masks = padding.getMasks();
+    // Where one is needed is known only now.
+    sharding::addToPrediction(getOperation(), padding.getMasks());
+    masks = padding.getMasks().size();
+    if (failed(Localizer(getOperation(), *step).run()))
+      return signalPassFailure();
   }
 };
 } // namespace

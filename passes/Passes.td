@@ -47,7 +47,9 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
 
     Before: a graph of tp ops on whole tensors. After: every tensor has a
     layout, and ops' results follow from their ways; operands may still need
-    changes of layout.
+    changes of layout. What nothing reads is gone, and each parameter is read
+    once. The module says in `tp.predicted` what the step will do, and in
+    `tp.topology` on which machine, if one was given.
 
     Input:
     ```mlir
@@ -214,11 +216,14 @@ def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
 }
 
 def Count : Pass<"tp-count", "mlir::ModuleOp"> {
-  let summary = "count flops, bytes sent and bytes saved of a partitioned step";
+  let summary = "add up what a partitioned step does, against what was predicted";
   let description = [{
-    Sums over the output of `tp-partition`, for one rank, into `tp.counted`.
-    If `tp-shard` left its prediction in `tp.predicted`, the two must be equal
-    as integers.
+    Adds up the work items of the output of `tp-partition`, for one rank, into
+    `tp.counted`: flops, bytes sent and saved, collectives, picoseconds on the
+    module's topology, and how often each item is done. If `tp-shard` left its
+    prediction in `tp.predicted`, to which `tp-optimize` and `tp-partition` add
+    what they make, the two must be equal as integers. An error names the first
+    op that was not predicted, and means a fault of the compiler.
   }];
 }
 

@@ -43,6 +43,8 @@ void passes::buildPipeline(OpPassManager &manager,
   // One program for all ranks, on local shapes.
   manager.addPass(createPartition());
   verifyPhase(manager, "local");
+  // What was minimised is what the step does, or the layouts mean nothing.
+  manager.addPass(createCount());
   // Kernels are chosen on local shapes, which decide what fits together.
   manager.addPass(createFuse());
   verifyPhase(manager, "local");

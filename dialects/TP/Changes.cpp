@@ -249,9 +249,7 @@ void LocalSliceOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   auto whole = cast<RankedTensorType>(getInput().getType()).getShape();
   unsigned dim = getDim();
-  int64_t stride = 1;
-  for (int64_t size : whole.drop_front(dim + 1))
-    stride *= size;
+  int64_t stride = ShapedType::getNumElements(whole.drop_front(dim + 1));
   kernel::Arg arg;
   arg.rowStrides.resize(whole.size() - 1);
   int64_t step = 1;

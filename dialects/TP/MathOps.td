@@ -14,8 +14,8 @@ def Plan : DeclareOpInterfaceMethods<PlanLowerableOpInterface>;
 def Rows : DeclareOpInterfaceMethods<RowLowerableOpInterface>;
 // Rows over a space of the op's own.
 def RowsOwnSpace : DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>;
-// Costed with what saved operands the op's gradient reads.
-def CostedSaved : DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>;
+// Whose work is not that of its row kernel.
+def Costed : DeclareOpInterfaceMethods<CostedOpInterface>;
 // Integer operands name rows or columns of another one.
 def Indexing : DeclareOpInterfaceMethods<IndexingOpInterface>;
 
@@ -23,9 +23,7 @@ def Indexing : DeclareOpInterfaceMethods<IndexingOpInterface>;
 // Contractions
 //===----------------------------------------------------------------------===//
 
-def TP_MatmulOp : TP_RuleOp<"matmul", "* h, k h -> * k", [Differentiable, Plan,
-    DeclareOpInterfaceMethods<CostedOpInterface,
-        ["getFlops", "getGradientFlops", "getSavedOperands"]>],
+def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiable, Plan, Costed],
     ["getPaddingValue"]> {
   let summary = "multiply by a weight stored [out, in]";
   let description = [{
@@ -34,7 +32,7 @@ def TP_MatmulOp : TP_RuleOp<"matmul", "* h, k h -> * k", [Differentiable, Plan,
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0 | 1";
+  let linear = "x | w";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -44,13 +42,13 @@ def TP_MatmulOp : TP_RuleOp<"matmul", "* h, k h -> * k", [Differentiable, Plan,
   }];
 }
 
-def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "* k, k h -> * h",
-    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
+    [Plan, Costed],
     ["getPaddingValue"]> {
   let summary = "gradient of tp.matmul in x: dy w";
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$dx);
-  let linear = "0 | 1";
+  let linear = "dy | w";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -60,13 +58,13 @@ def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "* k, k h -> * h",
   }];
 }
 
-def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "* k, * h -> k h",
-    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
+    [Plan, Costed],
     ["getPaddingValue"]> {
   let summary = "gradient of tp.matmul in w: dy^T x, summed over rows";
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$dw);
-  let linear = "0 | 1";
+  let linear = "dy | x";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -80,8 +78,8 @@ def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "* k, * h -> k h",
 // Tables
 //===----------------------------------------------------------------------===//
 
-def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
-    [Differentiable, Indexing, RowsOwnSpace, CostedSaved],
+def TP_EmbeddingOp : TP_RuleOp<"embedding", "ids: *, table: v h -> y: * h",
+    [Differentiable, Indexing, RowsOwnSpace],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "rows of a table by id";
   let description = [{
@@ -91,7 +89,7 @@ def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
   let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$table,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "1";
+  let linear = "table";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getTable(); }
     std::optional<double> $cppClass::getPaddingValue(
@@ -101,7 +99,7 @@ def TP_EmbeddingOp : TP_RuleOp<"embedding", "*, v h -> * h",
   }];
 }
 
-def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [RowsOwnSpace],
+def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "ids: *, dy: * h -> dtable: v h", [RowsOwnSpace],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradient of tp.embedding in the table: rows added by id";
   let description = [{
@@ -111,7 +109,7 @@ def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [RowsOwnSp
   let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dtable);
-  let linear = "1";
+  let linear = "dy";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getDtable(); }
     // No id names a padded row; NaN says that dy is not split there.
@@ -122,24 +120,25 @@ def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "*, * h -> v h", [RowsOwnSp
   }];
 }
 
-def TP_TakeRowsOp : TP_RuleOp<"take_rows", "n h -> s h",
+def TP_TakeRowsOp : TP_RuleOp<"take_rows", "table: n h -> y: s h",
     [Differentiable, RowsOwnSpace]> {
   let summary = "the first s rows of a table (learned positions)";
   let arguments = (ins TP_FloatTensor:$table);
   let results = (outs TP_FloatTensor:$y);
   let whole = "n s";
-  let linear = "0";
+  let linear = "table";
 }
 
-def TP_PadRowsOp : TP_RuleOp<"pad_rows", "s h -> n h", [RowsOwnSpace]> {
+def TP_PadRowsOp : TP_RuleOp<"pad_rows", "dy: s h -> dtable: n h", [RowsOwnSpace]> {
   let summary = "gradient of tp.take_rows: zero rows behind";
   let arguments = (ins TP_FloatTensor:$dy);
   let results = (outs TP_FloatTensor:$dtable);
   let whole = "n s";
-  let linear = "0";
+  let linear = "dy";
 }
 
-def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "b t -> b s", [Indexing, RowsOwnSpace]> {
+def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "labels: b t -> shifted: b s",
+    [Indexing, RowsOwnSpace]> {
   let summary = "labels of positions 1..s of s+1: what position i predicts";
   let arguments = (ins TP_IntTensor:$labels);
   let results = (outs TP_IntTensor:$shifted);
@@ -152,8 +151,7 @@ def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "b t -> b s", [Indexing, RowsOw
 
 class TP_BinaryOp<string mnem, string linearSets>
     : TP_Op<mnem, [Pure, Differentiable, Rows,
-                   DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>,
-                   DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+                   DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
   let arguments = (ins TP_FloatTensor:$lhs, TP_FloatTensor:$rhs);
   let results = (outs TP_FloatTensor:$y);
   let assemblyFormat =
@@ -165,7 +163,7 @@ class TP_BinaryOp<string mnem, string linearSets>
   }];
 }
 
-def TP_AddOp : TP_BinaryOp<"add", "0 1"> {
+def TP_AddOp : TP_BinaryOp<"add", "lhs rhs"> {
   let summary = "add; rhs may lack leading dimensions (a bias)";
   let description = [{
     Jointly linear: both operands are partial or none, so a bias is added once
@@ -173,16 +171,37 @@ def TP_AddOp : TP_BinaryOp<"add", "0 1"> {
   }];
 }
 
-def TP_MulOp : TP_BinaryOp<"mul", "0 | 1"> {
+def TP_MulOp : TP_BinaryOp<"mul", "lhs | rhs"> {
   let summary = "multiply; rhs may lack leading dimensions";
 }
 
-def TP_ScaleOp : TP_RuleOp<"scale", "* -> *", [Differentiable, Rows],
+def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
+    [Rows, Costed], ["getPaddingValue"]> {
+  let summary = "sum of two gradients of one value";
+  let description = [{
+    Made by `tp-differentiate` where a value has several uses. It is no work of
+    its own: what it adds was counted where it was made, and the sum takes the
+    place of a summand.
+  }];
+  let arguments = (ins TP_FloatTensor:$lhs, TP_FloatTensor:$rhs);
+  let results = (outs TP_FloatTensor:$sum);
+  let linear = "lhs rhs";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      if (operands[0] && operands[1])
+        return *operands[0] + *operands[1];
+      return std::nullopt;
+    }
+  }];
+}
+
+def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows],
     ["getPaddingValue"]> {
   let summary = "multiply by a constant";
   let arguments = (ins TP_FloatTensor:$x, TP_FiniteAttr:$factor);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0";
+  let linear = "x";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -191,12 +210,11 @@ def TP_ScaleOp : TP_RuleOp<"scale", "* -> *", [Differentiable, Rows],
   }];
 }
 
-def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "* -> *", [GradientFlow],
+def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow],
     ["getPaddingValue"]> {
   let summary = "the same value, which the gradient takes for a constant";
   let description = [{
     Says that no gradient is wanted, where one would flow or could not be built.
-    `tp-shard` puts it before uses of a value that do not reach the loss, and
     `tp-partition` removes it.
 
     ```mlir
@@ -209,7 +227,7 @@ def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "* -> *", [GradientFlow],
   }];
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0";
+  let linear = "x";
   let moreDefinitions = [{
     ::colrow::tp::GradientFlow $cppClass::getFlow(unsigned, unsigned) {
       return ::colrow::tp::GradientFlow::Zero;
@@ -233,8 +251,7 @@ def TP_SumLeadingOp : TP_Op<"sum_leading",
 /// An element-wise function of one value and, beside it, its gradient
 /// x, dy -> dx, linear in dy.
 class TP_UnaryOp<string mnem>
-    : TP_RuleOp<mnem, "* -> *", [Differentiable, Rows,
-        DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+    : TP_RuleOp<mnem, "x: * -> y: *", [Differentiable, Rows],
     ["getPaddingValue"]> {
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$y);
@@ -246,11 +263,11 @@ class TP_UnaryOp<string mnem>
     }
   }];
 }
-class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "*, * -> *", [Rows],
+class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "x: *, dy: * -> dx: *", [Rows],
     ["getPaddingValue"]> {
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
-  let linear = "1";
+  let linear = "dy";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -276,7 +293,7 @@ def TP_SiluGradOp : TP_UnaryGradOp<"silu_grad"> {
   let summary = "gradient of tp.silu";
 }
 
-def TP_DropoutOp : TP_RuleOp<"dropout", "* -> *", [Differentiable, Rows],
+def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "zero with probability p, scale the rest by 1/(1-p)";
   let description = [{
@@ -286,7 +303,7 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "* -> *", [Differentiable, Rows],
   let arguments = (ins TP_FloatTensor:$x, TP_FractionAttr:$p, TP_IdAttr:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0";
+  let linear = "x";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
     std::optional<double> $cppClass::getPaddingValue(
@@ -300,8 +317,8 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "* -> *", [Differentiable, Rows],
 // Norms
 //===----------------------------------------------------------------------===//
 
-def TP_LayerNormOp : TP_RuleOp<"layer_norm", "* h, h, h -> * h",
-    [Differentiable, Rows, CostedSaved]> {
+def TP_LayerNormOp : TP_RuleOp<"layer_norm", "x: * h, gamma: h, beta: h -> y: * h",
+    [Differentiable, Rows]> {
   let summary = "normalise rows to mean 0 and variance 1, scale and shift";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$beta, TP_PositiveAttr:$eps);
@@ -310,32 +327,32 @@ def TP_LayerNormOp : TP_RuleOp<"layer_norm", "* h, h, h -> * h",
 }
 
 def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
-    "* h, h, * h -> * h, h, h", [Rows]> {
+    "x: * h, gamma: h, dy: * h -> dx: * h, dgamma: h, dbeta: h", [Rows]> {
   let summary = "gradients of tp.layer_norm in x, gamma and beta";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma,
                       TP_FloatTensor:$dbeta);
   let stats = "h";
-  let linear = "2";
+  let linear = "dy";
 }
 
-def TP_RmsNormOp : TP_RuleOp<"rms_norm", "* h, h -> * h",
-    [Differentiable, Rows, CostedSaved]> {
+def TP_RmsNormOp : TP_RuleOp<"rms_norm", "x: * h, gamma: h -> y: * h",
+    [Differentiable, Rows]> {
   let summary = "divide rows by their root mean square, scale";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$y);
   let stats = "h";
 }
 
-def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "* h, h, * h -> * h, h",
+def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "x: * h, gamma: h, dy: * h -> dx: * h, dgamma: h",
     [Rows]> {
   let summary = "gradients of tp.rms_norm in x and gamma";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma);
   let stats = "h";
-  let linear = "2";
+  let linear = "dy";
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,7 +378,7 @@ def TP_ReshapeOp : TP_Op<"reshape", [Pure, Differentiable, Plan,
       "operands attr-dict `:` functional-type(operands, results)";
 }
 
-def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
+def TP_RotaryOp : TP_RuleOp<"rotary", "x: b s * d -> y: b s * d",
     [Differentiable, RowsOwnSpace],
     ["getPaddingValue"]> {
   let summary = "rotate pairs (i, i + r/2) of each head by position";
@@ -378,7 +395,7 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
                        DefaultValuedAttr<TP_FiniteAttr, "1.0">:$scale,
                        UnitAttr:$inverse);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0";
+  let linear = "x";
   let whole = "s d";
   let hasVerifier = 1;
   let moreDefinitions = [{
@@ -390,9 +407,8 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "b s * d -> b s * d",
 }
 
 def TP_AttentionOp : TP_RuleOp<"attention",
-    "b s m g d, b t m d, b t m d -> b s m g d, b s m g", [Differentiable, GradientFlow, Plan,
-    DeclareOpInterfaceMethods<CostedOpInterface,
-        ["getFlops", "getGradientFlops", "getSavedOperands", "getSavedResults"]>],
+    "q: b s m g d, k: b t m d, v: b t m d -> y: b s m g d, lse: b s m g",
+    [Differentiable, GradientFlow, Plan, Costed],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "softmax(scale q k^T) v for m groups of g heads";
   let description = [{
@@ -422,8 +438,8 @@ def TP_AttentionOp : TP_RuleOp<"attention",
 }
 
 def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
-    "b s m g d, b t m d, b t m d, b s m g, b s m g d -> b s m g d, b t m d, b t m d",
-    [Plan, DeclareOpInterfaceMethods<CostedOpInterface, ["getFlops"]>],
+    "q: b s m g d, k: b t m d, v: b t m d, lse: b s m g, dy: b s m g d -> dq: b s m g d, dk: b t m d, dv: b t m d",
+    [Plan, Costed],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
@@ -433,7 +449,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dq, TP_FloatTensor:$dk, TP_FloatTensor:$dv);
   let whole = "s t d";
-  let linear = "4";
+  let linear = "dy";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
     std::optional<double> $cppClass::getPaddingValue(
@@ -450,9 +466,9 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 // Loss
 //===----------------------------------------------------------------------===//
 
-def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
-    [GradientFlow, Indexing, DeclareOpInterfaceMethods<CostedOpInterface, ["getDecompositionReduces", "getDecompositionSavedBytes",
-         "getSavedOperands"]>]> {
+def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy",
+    "logits: * v, labels: * -> sum:, count:",
+    [GradientFlow, Indexing, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
     Labels equal to `ignore` count in neither result. A composite:
@@ -465,7 +481,7 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy", "* v, * -> , ",
   let decompose = "v";
 }
 
-def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],
+def TP_RowMaxOp : TP_RuleOp<"row_max", "x: * v -> y: *", [Rows],
     ["getNeutralPadding"]> {
   let summary = "maximum over the last dimension; has no gradient";
   let arguments = (ins TP_FloatTensor:$x);
@@ -478,8 +494,8 @@ def TP_RowMaxOp : TP_RuleOp<"row_max", "* v -> *", [Rows],
   }];
 }
 
-def TP_SumExpOp : TP_RuleOp<"sum_exp", "* v, * -> *", [Differentiable, GradientFlow, Rows,
-    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>],
+def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
+    [Differentiable, GradientFlow, Rows],
     ["getNeutralPadding"]> {
   let summary = "sum over the last dimension of exp(x - max)";
   let description = [{
@@ -497,12 +513,12 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "* v, * -> *", [Differentiable, GradientF
   }];
 }
 
-def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "* v, *, * -> * v", [Rows],
+def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "x: * v, max: *, dy: * -> dx: * v", [Rows],
     ["getPaddingValue", "getNeutralPadding"]> {
   let summary = "gradient of tp.sum_exp in x: exp(x - max) dy";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max, TP_FloatTensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
-  let linear = "2";
+  let linear = "dy";
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
@@ -516,14 +532,14 @@ def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "* v, *, * -> * v", [Rows],
   }];
 }
 
-def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *",
-    [Differentiable, Indexing, RowsOwnSpace, CostedSaved],
+def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
+    [Differentiable, Indexing, RowsOwnSpace],
     ["getIndexedValue", "getNeutralPadding"]> {
   let summary = "x[*, label], zero where the label is not in 0..v";
   let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
-  let linear = "0";
+  let linear = "x";
   // Padding is never picked, whatever it holds.
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
@@ -533,13 +549,13 @@ def TP_PickOp : TP_RuleOp<"pick", "* v, * -> *",
   }];
 }
 
-def TP_PickGradOp : TP_RuleOp<"pick_grad", "*, * -> * v", [Rows],
+def TP_PickGradOp : TP_RuleOp<"pick_grad", "labels: *, dy: * -> dx: * v", [Rows],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradient of tp.pick: dy at the label, zero elsewhere";
   let arguments = (ins TP_IntTensor:$labels, TP_FloatTensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dx);
-  let linear = "1";
+  let linear = "dy";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getDx(); }
     std::optional<double> $cppClass::getPaddingValue(
@@ -549,8 +565,9 @@ def TP_PickGradOp : TP_RuleOp<"pick_grad", "*, * -> * v", [Rows],
   }];
 }
 
-def TP_TokenLossOp : TP_RuleOp<"token_loss", "*, *, *, * -> , ",
-    [Differentiable, GradientFlow, Rows, DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+def TP_TokenLossOp : TP_RuleOp<"token_loss",
+    "max: *, sumexp: *, picked: *, labels: * -> sum:, count:",
+    [Differentiable, GradientFlow, Rows]> {
   let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
   let description = [{
     The gradient goes to `sumexp` and `picked`. That in `max` is zero if it is
@@ -562,23 +579,23 @@ def TP_TokenLossOp : TP_RuleOp<"token_loss", "*, *, *, * -> , ",
   let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
 }
 
-def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "*, *, -> *, *", [Rows]> {
+def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "sumexp: *, labels: *, dsum: -> dsumexp: *, dpicked: *", [Rows]> {
   let summary = "gradients of tp.token_loss in sumexp and picked";
   let arguments = (ins TP_FloatTensor:$sumexp, TP_IntTensor:$labels,
                        TP_Scalar:$dsum, TP_LabelAttr:$ignore);
   let results = (outs TP_FloatTensor:$dsumexp, TP_FloatTensor:$dpicked);
-  let linear = "2";
+  let linear = "dsum";
 }
 
-def TP_MeanOp : TP_RuleOp<"mean", ", -> ", [Differentiable, GradientFlow, Rows,
-    DeclareOpInterfaceMethods<CostedOpInterface, ["getSavedOperands"]>]> {
+def TP_MeanOp : TP_RuleOp<"mean", "sum:, count: -> y:",
+    [Differentiable, GradientFlow, Rows]> {
   let summary = "sum divided by count, which has no gradient";
   let arguments = (ins TP_Scalar:$sum, TP_Scalar:$count);
   let results = (outs TP_Scalar:$y);
-  let linear = "0";
+  let linear = "sum";
 }
 
-def TP_SeedOp : TP_RuleOp<"seed", "-> ", [Rows]> {
+def TP_SeedOp : TP_RuleOp<"seed", "-> y:", [Rows, Costed]> {
   let summary = "gradient of the loss in itself: 1";
   let description = [{
     What the backward begins with; `tp-differentiate` makes it, once.
@@ -586,7 +603,7 @@ def TP_SeedOp : TP_RuleOp<"seed", "-> ", [Rows]> {
   let results = (outs TP_Scalar:$y);
 }
 
-def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
+def TP_ConstantOp : TP_RuleOp<"constant", "-> y:", [Rows, Costed]> {
   let summary = "a constant scalar";
   let arguments = (ins TP_FiniteAttr:$value);
   let results = (outs TP_Scalar:$y);
@@ -596,7 +613,8 @@ def TP_ConstantOp : TP_RuleOp<"constant", "-> ", [Rows]> {
 // Optimizer
 //===----------------------------------------------------------------------===//
 
-def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "* -> r", [RowsOwnSpace]> {
+def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "x: * -> y: r",
+    [RowsOwnSpace, Costed]> {
   let summary = "sum of squares of all elements, by the size of the elements";
   let description = [{
     Three sums, which add up over tensors and ranks without overflow or
@@ -613,7 +631,8 @@ def TP_SumSquaresOp : TP_RuleOp<"sum_squares", "* -> r", [RowsOwnSpace]> {
   let whole = "r";
 }
 
-def TP_ClipOp : TP_RuleOp<"clip", "r -> , ", [RowsOwnSpace]> {
+def TP_ClipOp : TP_RuleOp<"clip", "squares: r -> norm:, scale:",
+    [RowsOwnSpace]> {
   let summary = "gradient norm from tp.sum_squares, and the scale that clips it";
   let description = [{
     norm = the square root of all squares; scale = min(1, max_norm / (norm +
@@ -629,7 +648,8 @@ def TP_ClipOp : TP_RuleOp<"clip", "r -> , ", [RowsOwnSpace]> {
   let whole = "r";
 }
 
-def TP_AdamWOp : TP_RuleOp<"adamw", "*, *, *, *, -> *, *, *", [Rows],
+def TP_AdamWOp : TP_RuleOp<"adamw", "p: *, g: *, m: *, v: *, scale: -> new_p: *, new_m: *, new_v: *",
+    [Rows, Costed],
     ["getPaddingValue"]> {
   let summary = "one AdamW step with decoupled decay";
   let description = [{

@@ -9,10 +9,6 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 static kernel::Elem elemOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getElementType().isF32()
              ? kernel::Elem::F32
@@ -250,10 +246,7 @@ splitFactor(const layout::DimLayout &dim, const layout::Mesh &mesh) {
   }
   if (!found)
     return {0, nullptr};
-  int64_t ranks = 1;
-  for (unsigned axis : found->axes)
-    ranks *= mesh.axes[axis].size;
-  return {found->padded / ranks * inner, found};
+  return {found->padded / mesh.groupSize(found->axes) * inner, found};
 }
 
 int64_t tp::wholeSize(LayoutAttr layoutAttr, unsigned dim, int64_t local) {

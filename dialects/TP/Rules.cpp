@@ -15,48 +15,40 @@ using layout::StateKind;
 using layout::Way;
 using layout::WayKind;
 
-/// Shapes of `values` as plain lists.
-static SmallVector<ArrayRef<int64_t>> shapes(ValueRange values) {
-  return llvm::map_to_vector(values, [](Value v) {
-    return cast<RankedTensorType>(v.getType()).getShape();
-  });
-}
-
-/// Parses "0 1 | 2": sets of operand numbers parted by '|'.
-static void parseLinear(StringRef text, FactorRule &rule) {
-  SmallVector<StringRef> sets;
-  text.split(sets, '|', -1, /*KeepEmpty=*/false);
-  for (StringRef set : sets) {
-    auto &operands = rule.linear.emplace_back();
-    SmallVector<StringRef> numbers;
-    set.split(numbers, ' ', -1, /*KeepEmpty=*/false);
-    for (StringRef number : numbers) {
-      unsigned operand = 0;
-      (void)number.getAsInteger(10, operand);
-      operands.push_back(operand);
-    }
+/// Names `names`, parted by spaces, and the shapes of those of `values` that
+/// they stand for; `count(i)` of them for name i, at most one.
+static SmallVector<layout::NamedShape, 4>
+named(StringRef names, ValueRange values,
+      llvm::function_ref<unsigned(unsigned)> count) {
+  SmallVector<layout::NamedShape, 4> shapes;
+  for (unsigned i = 0, next = 0; !names.empty(); ++i) {
+    layout::NamedShape &shape = shapes.emplace_back();
+    std::tie(shape.name, names) = names.split(' ');
+    if (count(i) && next < values.size())
+      shape.shape = cast<RankedTensorType>(values[next++].getType()).getShape();
   }
-}
-
-static void markIntegers(Operation *op, FactorRule &rule) {
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    rule.integerOperand[i] = isa<IntegerType>(
-        cast<RankedTensorType>(operand.getType()).getElementType());
+  return shapes;
 }
 
 llvm::Expected<FactorRule>
-colrow::tp::detail::bindRule(Operation *op, StringRef text, StringRef whole,
-                             StringRef stats, StringRef linear, bool isMax,
-                             StringRef decompose) {
-  auto rule = FactorRule::bind(text, whole, stats, shapes(op->getOperands()),
-                               shapes(op->getResults()));
+colrow::tp::detail::bindRule(Operation *op, const layout::RuleText &text,
+                             StringRef operandNames, StringRef resultNames,
+                             llvm::function_ref<unsigned(unsigned)> count) {
+  auto rule = FactorRule::bind(
+      text, named(operandNames, op->getOperands(), count),
+      named(resultNames, op->getResults(), [](unsigned) { return 1; }));
   if (!rule)
     return rule.takeError();
-  parseLinear(linear, *rule);
-  markIntegers(op, *rule);
-  rule->maxReduction = isMax;
-  for (layout::FactorRule::FactorInfo &factor : rule->factors)
-    factor.decomposed = factor.name == decompose;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    rule->integerOperand[i] = isa<IntegerType>(
+        cast<RankedTensorType>(operand.getType()).getElementType());
+  for (ArrayRef<unsigned> set : rule->linear)
+    for (unsigned i : set)
+      if (rule->integerOperand[i])
+        return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                       "`linear` names '" +
+                                           rule->operandNames[i] +
+                                           "', which holds integers");
   return rule;
 }
 
@@ -66,20 +58,27 @@ llvm::Expected<FactorRule> colrow::tp::detail::bindBroadcast(Operation *op,
   std::string names;
   for (size_t i = 0; i < small.size(); ++i)
     names += llvm::formatv(" c{0}", i);
-  std::string text = llvm::formatv("*{0},{0} -> *{0}", names);
-  return bindRule(op, text, "", "", linear, false);
+  std::string text = llvm::formatv("lhs: *{0}, rhs:{0} -> y: *{0}", names);
+  layout::RuleText rule;
+  rule.factors = text;
+  rule.linear = linear;
+  return bindRule(op, rule, "lhs rhs", "y", [](unsigned) { return 1; });
 }
 
-SmallVector<Way> tp::getWays(const FactorRule &rule) {
-  SmallVector<Way> ways;
-  ways.push_back({WayKind::Replicated, 0, 0});
-  for (unsigned f = 0; f < rule.factors.size(); ++f)
-    if (rule.canSplit(f))
-      ways.push_back({WayKind::Split, f, 0});
-  ways.push_back({WayKind::Copied, 0, 0});
-  for (unsigned set = 0; set < rule.linear.size(); ++set)
-    ways.push_back({WayKind::Linear, 0, set});
-  return ways;
+FailureOr<Way> tp::getChosenWay(Operation *op, const FactorRule &rule,
+                                StringAttr axis) {
+  auto ways = op->getAttrOfType<DictionaryAttr>(getWaysAttrName());
+  auto name = ways ? ways.getAs<StringAttr>(axis) : StringAttr();
+  std::optional<Way> way;
+  if (name)
+    way = rule.findWay(name);
+  if (way)
+    return *way;
+  InFlightDiagnostic diag = op->emitOpError("has no way on axis ")
+                            << axis << " that its rule allows";
+  if (name)
+    diag << ": none is called " << name;
+  return diag;
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,15 +153,12 @@ private:
 
   LogicalResult checkAxis(unsigned axis) {
     StringAttr name = mesh.getNames()[axis];
-    SmallVector<Way> candidates = getWays(rule);
+    SmallVector<Way, 8> candidates = rule.ways();
     if (ways) {
-      auto chosen = ways.getAs<StringAttr>(name);
-      llvm::erase_if(candidates, [&](Way way) {
-        return !chosen || rule.wayName(way) != chosen.getValue();
-      });
-      if (candidates.empty())
-        return op->emitOpError()
-               << "has no way on axis " << name << " that its rule allows";
+      auto chosen = getChosenWay(op, rule, name);
+      if (failed(chosen))
+        return failure();
+      candidates = {*chosen};
     }
     Way best = *llvm::min_element(candidates, [&](Way a, Way b) {
       return mismatches(a, axis) < mismatches(b, axis);

@@ -63,6 +63,12 @@ void tp::addPhases(func::FuncOp function) {
   NextOp::create(builder, loc, update);
 }
 
+bool tp::leavesWhole(func::FuncOp function, unsigned result) {
+  auto role =
+      function.getResultAttrOfType<StringAttr>(result, getRoleAttrName());
+  return !role || role.getValue() == "loss";
+}
+
 void tp::forEachOp(func::FuncOp function,
                    llvm::function_ref<void(Operation &)> visit) {
   for (Block &block : function.getBody())

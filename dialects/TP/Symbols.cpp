@@ -28,13 +28,6 @@ LogicalResult ParameterOp::verify() {
   if (type.getRank() == 0 || elements < 1 || elements > layout::maxElements)
     return emitOpError("C5: ")
            << type << " has no dimension, no element, or more than 2^46";
-  // C1
-  for (LayoutAttr attr : {getGradient().value_or(LayoutAttr()),
-                          getState().value_or(LayoutAttr())})
-    if (attr &&
-        failed(attr.verifyEncoding(type.getShape(), type.getElementType(),
-                                   [&] { return emitOpError("C1: "); })))
-      return failure();
   // C2, C7
   if (failed(tp::detail::verifySources(*this)))
     return failure();

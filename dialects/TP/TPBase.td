@@ -316,34 +316,30 @@ def GradientFlowOpInterface : OpInterface<"GradientFlowOpInterface"> {
 def CostedOpInterface : OpInterface<"CostedOpInterface"> {
   let cppNamespace = "::colrow::tp";
   let description = [{
-    Work of an op on given (local) shapes, for cost model and reports.
-    Multiply-adds of contractions count two; element-wise work counts as bytes.
+    What an op does on one rank, as a work item, where that is not the default:
+    an op of row kernels writes its results, and its operands were counted where
+    they were made; others do nothing (`tp::workOf`).
   }];
   let methods = [
-    InterfaceMethod<"Floating-point operations of the op itself, given the "
-                    "shapes of operands and results.",
-      "int64_t", "getFlops",
-      (ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$operands,
-           "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$results),
-      [{}], [{ return 0; }]>,
-    InterfaceMethod<"The same for its gradient, given which operands need one.",
-      "int64_t", "getGradientFlops",
-      (ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$operands,
-           "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$results,
-           "::llvm::ArrayRef<bool>":$wanted),
-      [{}], [{ return 0; }]>,
-    InterfaceMethod<"Elements of each all-reduce that the op's decomposition "
-                    "makes when a factor that it decomposes is split.",
-      "::llvm::SmallVector<int64_t>", "getDecompositionReduces", (ins), [{}],
-      [{ return {}; }]>,
-    InterfaceMethod<"Bytes that the decomposition saves besides operands.",
-      "int64_t", "getDecompositionSavedBytes", (ins), [{}], [{ return 0; }]>,
-    InterfaceMethod<"The operands that the backward ops read.",
-      "::llvm::SmallVector<unsigned>", "getSavedOperands",
-      (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>,
-    InterfaceMethod<"The results that the backward ops read.",
-      "::llvm::SmallVector<unsigned>", "getSavedResults",
-      (ins "::llvm::ArrayRef<bool>":$wanted), [{}], [{ return {}; }]>
+    InterfaceMethod<"The op's work on its local shapes, whether its types are "
+                    "whole with layouts or local; none if it does nothing.",
+      "std::optional<::colrow::cost::WorkItem>", "getWork",
+      (ins "const ::colrow::layout::Mesh &":$mesh)>
+  ];
+}
+
+def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    A composite op. `tp-insert-conjugates` replaces it by its parts, so that the
+    collectives between them are visible; it is priced as its parts.
+  }];
+  let methods = [
+    InterfaceMethod<"Builds the parts, on the op's operands, and returns what "
+                    "stands for its results. If the op has ways, each part gets "
+                    "its own.",
+      "::llvm::SmallVector<::mlir::Value>", "decompose",
+      (ins "::mlir::OpBuilder &":$builder)>
   ];
 }
 

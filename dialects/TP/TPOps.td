@@ -24,10 +24,22 @@ def TP_Squares : Type<And<[1DTensorOf<[F32]>.predicate,
 class TP_Op<string mnem, list<Trait> traits = []>
     : Op<TP_Dialect, mnem, traits>;
 
-/// An op with a factor rule. `rule` is einsum-like; `whole` factors may not be
-/// split; `stats` factors need a statistic when split; `linear` lists the sets
-/// of operands in which the op is jointly linear, sets parted by '|'.
-/// `overrides` names the methods of ShardableOpInterface, beyond the rule, that
+/// The names of the operands, or results, in `values`, in order and parted by
+/// spaces: attributes have none of a type constraint.
+class TP_Names<dag values> {
+  string names = !interleave(
+      !foldl([]<string>, !range(!size(values)), seen, i,
+             !if(!initialized(!getdagarg<TypeConstraint>(values, i)),
+                 !listconcat(seen, [!getdagname(values, i)]), seen)),
+      " ");
+}
+
+/// An op with a factor rule, which names the operands and results as ODS does:
+/// "x: * h, w: k h, bias?: k -> y: * k". `whole` factors may not be split;
+/// `stats` factors need a statistic when split; `decompose` factors are split
+/// by decomposing the op, whose results are then R; `linear` lists the sets of
+/// operands in which the op is jointly linear, sets parted by '|'. `overrides`
+/// names the methods of ShardableOpInterface, beyond the rule, that
 /// `moreDefinitions` defines.
 class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
                 list<string> overrides = []>
@@ -36,7 +48,6 @@ class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
   string whole = "";
   string stats = "";
   string linear = "";
-  // Factors that are split by decomposing the op; its results are then R.
   string decompose = "";
   bit isMax = 0;
   let assemblyFormat =
@@ -45,9 +56,16 @@ class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
   code moreDefinitions = "";
   let extraClassDefinition = [{
     ::llvm::Expected<::colrow::layout::FactorRule> $cppClass::getFactorRule() {
-      return ::colrow::tp::detail::bindRule(*this, "}] # rule # [{", "}] # whole
-          # [{", "}] # stats # [{", "}] # linear # [{", }]
-          # !if(isMax, "true", "false") # [{, "}] # decompose # [{");
+      static constexpr ::colrow::layout::RuleText text = {
+          /*factors=*/"}] # rule # [{", /*whole=*/"}] # whole
+          # [{", /*stats=*/"}] # stats # [{", /*decompose=*/"}] # decompose
+          # [{", /*linear=*/"}] # linear # [{", /*maxReduction=*/}]
+          # !if(isMax, "true", "false") # [{};
+      return ::colrow::tp::detail::bindRule(
+          *this, text, "}] # TP_Names<arguments>.names # [{", "}]
+          # TP_Names<results>.names # [{", [this](unsigned i) {
+            return getODSOperandIndexAndLength(i).second;
+          });
     }
   }] # moreDefinitions;
 }
@@ -71,7 +89,7 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
     ```
 
     **Constraints**
-    - C1: the layouts fit the shape.
+    - C1: the layout fits the shape (which the type checks).
     - C2: each source's elements together give the shape.
     - C3: `rank`, the rank in the checkpoint (decay and roles go by it), is at least 0.
     - C4: a stored layout is never partial or copied.
@@ -83,9 +101,6 @@ def TP_ParameterOp : TP_Op<"parameter", [Symbol]> {
                        TP_IdAttr:$id, TP_InitAttr:$init,
                        OptionalAttr<TypedArrayAttrBase<TP_SourceAttr, "sources">>:$source,
                        OptionalAttr<I64Attr>:$rank, UnitAttr:$frozen,
-                       OptionalAttr<DictionaryAttr>:$pin,
-                       OptionalAttr<TP_LayoutAttr>:$gradient,
-                       OptionalAttr<TP_LayoutAttr>:$state,
                        OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
   let hasVerifier = 1;
@@ -313,7 +328,8 @@ def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all"> {
 //===----------------------------------------------------------------------===//
 
 class TP_CollectiveOp<string mnem>
-    : TP_Op<mnem, [Pure, DeclareOpInterfaceMethods<PlanLowerableOpInterface>]> {
+    : TP_Op<mnem, [Pure, DeclareOpInterfaceMethods<PlanLowerableOpInterface>,
+                   DeclareOpInterfaceMethods<CostedOpInterface>]> {
   let hasVerifier = 1;
   let results = (outs TP_Tensor:$result);
   let assemblyFormat = [{

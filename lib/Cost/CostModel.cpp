@@ -13,13 +13,13 @@
 
 using namespace colrow::cost;
 
-static constexpr int64_t kMaxPs = std::numeric_limits<int64_t>::max();
+static constexpr int64_t maxPs = std::numeric_limits<int64_t>::max();
 
 /// multiple * (ranks - 1) * bytes / ranks, exact in between.
 static int64_t ringBytes(unsigned multiple, int64_t bytes, unsigned ranks) {
   assert(bytes >= 0 && ranks >= 1 && "no negative sizes, no empty groups");
   __int128 sent = __int128(multiple) * (ranks - 1) * bytes / ranks;
-  return int64_t(std::min<__int128>(sent, kMaxPs));
+  return int64_t(std::min<__int128>(sent, maxPs));
 }
 
 int64_t colrow::cost::allReduceBytes(int64_t bytes, unsigned ranks) {
@@ -35,11 +35,11 @@ int64_t colrow::cost::allToAllBytes(int64_t bytes, unsigned ranks) {
   return ringBytes(1, bytes, ranks);
 }
 
-/// Rounds up to an integer, at most kMaxPs.
+/// Rounds up to an integer, at most maxPs.
 static int64_t roundUp(double ps) {
   ps = std::ceil(ps);
   // The double nearest to the largest int64_t lies above it.
-  return ps < double(kMaxPs) ? int64_t(ps) : kMaxPs;
+  return ps < double(maxPs) ? int64_t(ps) : maxPs;
 }
 
 /// The time of an amount at a rate per second. Multiplied first, so that whole

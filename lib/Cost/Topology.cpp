@@ -17,7 +17,7 @@ using llvm::StringRef;
 
 /// A topology takes a few hundred bytes. The limit keeps a wrong file from
 /// being read whole, and nested ones from deep recursion in the YAML parser.
-static constexpr uint64_t kMaxFileBytes = 16 * 1024;
+static constexpr uint64_t maxFileBytes = 16 * 1024;
 
 namespace {
 /// Scalars that check their range where the parser still knows the line.
@@ -128,10 +128,10 @@ readSmallFile(StringRef path) {
     return fileError(path, "cannot read the topology: " + code.message());
   if (!llvm::sys::fs::is_regular_file(status))
     return fileError(path, "cannot read the topology: not a regular file");
-  if (status.getSize() > kMaxFileBytes)
+  if (status.getSize() > maxFileBytes)
     return fileError(path, llvm::formatv("has {0} bytes, a topology has at "
                                          "most {1}",
-                                         status.getSize(), kMaxFileBytes));
+                                         status.getSize(), maxFileBytes));
   auto buffer = llvm::MemoryBuffer::getFile(
       path, /*IsText=*/true, /*RequiresNullTerminator=*/true,
       /*IsVolatile=*/true); // read, not mapped

@@ -65,10 +65,6 @@ RankedTensorType GraphBuilder::tensorOf(ArrayRef<int64_t> shape) {
   return RankedTensorType::get(shape, body.getF32Type());
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 /// The shape of `x` with another last dimension.
 static SmallVector<int64_t> withLast(ArrayRef<int64_t> shape, int64_t last) {
   SmallVector<int64_t> result(shape);
@@ -121,7 +117,7 @@ Value GraphBuilder::parameter(const ParameterSpec &spec) {
 //===----------------------------------------------------------------------===//
 
 Value GraphBuilder::matmul(Value x, Value weight) {
-  Type type = tensorOf(withLast(shapeOf(x), shapeOf(weight).front()));
+  Type type = tensorOf(withLast(tp::shapeOf(x), tp::shapeOf(weight).front()));
   return tp::MatmulOp::create(body, here, type, x, weight);
 }
 
@@ -134,14 +130,14 @@ Value GraphBuilder::mul(Value lhs, Value rhs) {
 }
 
 Value GraphBuilder::embedding(Value ids, Value table) {
-  SmallVector<int64_t> shape(shapeOf(ids));
-  shape.push_back(shapeOf(table).back());
+  SmallVector<int64_t> shape(tp::shapeOf(ids));
+  shape.push_back(tp::shapeOf(table).back());
   return tp::EmbeddingOp::create(body, here, tensorOf(shape), ids, table,
                                  tp::LayoutAttr());
 }
 
 Value GraphBuilder::takeRows(Value table, int64_t count) {
-  Type type = tensorOf({count, shapeOf(table).back()});
+  Type type = tensorOf({count, tp::shapeOf(table).back()});
   return tp::TakeRowsOp::create(body, here, type, table);
 }
 
@@ -190,7 +186,7 @@ Value GraphBuilder::rotary(Value x, ArrayRef<double> frequencies) {
 Value GraphBuilder::attention(Value q, Value k, Value v,
                               const AttentionShape &shape,
                               ArrayRef<double> frequencies) {
-  int64_t b = shapeOf(q)[0], s = shapeOf(q)[1];
+  int64_t b = tp::shapeOf(q)[0], s = tp::shapeOf(q)[1];
   int64_t m = shape.groups, g = shape.perGroup, d = shape.headDim;
   Value queries = reshape(q, {b, s, m, g, d});
   Value keys = reshape(k, {b, s, m, d});
@@ -211,7 +207,7 @@ Value GraphBuilder::attention(Value q, Value k, Value v,
 OwningOpRef<ModuleOp> GraphBuilder::finish(Value logits) {
   enter("loss");
   Value labels = main.getArgument(1);
-  Type shifted = RankedTensorType::get(shapeOf(ids()), body.getI32Type());
+  Type shifted = RankedTensorType::get(tp::shapeOf(ids()), body.getI32Type());
   Type scalar = tensorOf({});
   Value next = tp::ShiftLabelsOp::create(body, here, shifted, labels);
   auto loss =

@@ -30,6 +30,20 @@ std::optional<unsigned> Mesh::find(StringRef name) const {
   return std::nullopt;
 }
 
+int64_t Mesh::groupSize(ArrayRef<unsigned> group) const {
+  int64_t n = 1;
+  for (unsigned axis : group)
+    n *= axes[axis].size;
+  return n;
+}
+
+int64_t Mesh::stride(ArrayRef<unsigned> group) const {
+  int64_t n = 1;
+  for (unsigned i = axes.size(); i-- > 0 && !llvm::is_contained(group, i);)
+    n *= axes[i].size;
+  return n;
+}
+
 /// Parses one `name[:role]=size` of a mesh.
 static llvm::Expected<MeshAxis> parseAxis(StringRef text) {
   auto [left, size] = text.split('=');
@@ -116,6 +130,27 @@ State Layout::state(unsigned axis) const {
   return State::R();
 }
 
+Layout Layout::withState(unsigned axis, State state) const {
+  Layout result = *this;
+  llvm::erase(result.copied, axis);
+  llvm::erase(result.partial, axis);
+  llvm::erase(result.partialMax, axis);
+  for (DimLayout &dim : result.dims)
+    for (Factor &factor : dim)
+      if (llvm::is_contained(factor.axes, axis)) {
+        llvm::erase(factor.axes, axis);
+        if (factor.axes.empty())
+          factor.padded = factor.size;
+      }
+  if (state.kind == StateKind::Copied)
+    result.copied.push_back(axis);
+  if (state.kind == StateKind::Partial)
+    result.partial.push_back(axis);
+  if (state.kind == StateKind::PartialMax)
+    result.partialMax.push_back(axis);
+  return result;
+}
+
 Layout Layout::dual() const {
   Layout result = *this;
   std::swap(result.copied, result.partial);
@@ -144,10 +179,7 @@ bool Layout::isPadded(unsigned dim) const {
 
 /// Number of blocks that `factor` is cut into.
 static int64_t blocks(const Factor &factor, const Mesh &mesh) {
-  int64_t n = 1;
-  for (unsigned axis : factor.axes)
-    n *= mesh.axes[axis].size;
-  return n;
+  return mesh.groupSize(factor.axes);
 }
 
 /// Checks the factors of dimension `d`, each by itself.

@@ -21,13 +21,13 @@ namespace colrow::solver {
 
 /// What the frontier remembers of one live value: the state it is produced in,
 /// and above it the set of other states it is already wanted in.
-using Slot = uint16_t;
+using Slot = uint32_t;
 
 inline Slot makeSlot(unsigned produced, unsigned wanted) {
-  return Slot(produced | (wanted & ~(1u << produced)) << 8);
+  return produced | (wanted & ~(1u << produced)) << 16;
 }
-inline unsigned producedOf(Slot slot) { return slot & 0xff; }
-inline unsigned wantedOf(Slot slot) { return slot >> 8; }
+inline unsigned producedOf(Slot slot) { return slot & 0xffff; }
+inline unsigned wantedOf(Slot slot) { return slot >> 16; }
 
 /// A set of frontier entries, each one slot a live value, in order of
 /// insertion.

@@ -23,8 +23,7 @@ static Cost computeExcess(const ConversionTrees &trees, Slot a, Slot b) {
 }
 
 Cost Pruning::excess(unsigned conversion, Slot a, Slot b) {
-  auto [it, inserted] =
-      known[conversion].try_emplace(uint32_t(a) << 16 | b, Cost{});
+  auto [it, inserted] = known[conversion].try_emplace(std::pair(a, b), Cost{});
   if (inserted)
     it->second = computeExcess(tables.conversions(conversion), a, b);
   return it->second;

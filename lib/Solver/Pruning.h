@@ -40,8 +40,8 @@ private:
               std::vector<bool> &marked);
 
   const DistinctTables &tables;
-  /// For each conversion table the excess of (a << 16 | b).
-  std::vector<llvm::DenseMap<uint32_t, Cost>> known;
+  /// For each conversion table the excess of (a, b).
+  std::vector<llvm::DenseMap<std::pair<Slot, Slot>, Cost>> known;
 };
 
 } // namespace colrow::solver

@@ -25,8 +25,8 @@ static Error verifyConversions(unsigned index, const ConversionTable &table) {
                                        ": " + message);
   };
   unsigned n = table.numStates;
-  if (n == 0 || n > kMaxStates)
-    return fail(formatv("has {0} states, wanted 1 to {1}", n, kMaxStates));
+  if (n == 0 || n > maxStates)
+    return fail(formatv("has {0} states, wanted 1 to {1}", n, maxStates));
   if (table.cost.size() != size_t(n) * n)
     return fail(formatv("has {0} costs for {1} states, wanted {2}",
                         table.cost.size(), n, n * n));

@@ -7,7 +7,7 @@
 #p2 = #tp.layout<#mesh, [_, _] partial "tp">
 #r1 = #tp.layout<#mesh, [_]>
 func.func @bias_before_all_reduce(%y: tensor<6x10xf32, #p2>, %b: tensor<10xf32, #r1>) {
-  // expected-error@+1 {{'tp.add' op cannot be used on axis "tp" with (P, R) -> (P); the nearest way is linear, which wants (P, P) -> (P): no change of layout leads from R to P, so choose another layout where operand 1 is made}}
+  // expected-error@+1 {{'tp.add' op cannot be used on axis "tp" with (P, R) -> (P); the nearest way is linear in lhs rhs, which wants (P, P) -> (P): no change of layout leads from R to P, so choose another layout where operand 1 is made}}
   %z = tp.add %y, %b : (tensor<6x10xf32, #p2>, tensor<10xf32, #r1>) -> tensor<6x10xf32, #p2>
   return
 }
@@ -18,7 +18,7 @@ func.func @bias_before_all_reduce(%y: tensor<6x10xf32, #p2>, %b: tensor<10xf32, 
 #p0 = #tp.layout<#mesh, [] partial "tp">
 #r0 = #tp.layout<#mesh, []>
 func.func @scalar_added_on_each_rank(%sum: tensor<f32, #p0>, %ten: tensor<f32, #r0>) {
-  // expected-error@+1 {{'tp.add' op cannot be used on axis "tp" with (P, R) -> (P); the nearest way is linear, which wants (P, P) -> (P): no change of layout leads from R to P, so choose another layout where operand 1 is made}}
+  // expected-error@+1 {{'tp.add' op cannot be used on axis "tp" with (P, R) -> (P); the nearest way is linear in lhs rhs, which wants (P, P) -> (P): no change of layout leads from R to P, so choose another layout where operand 1 is made}}
   %z = tp.add %sum, %ten : (tensor<f32, #p0>, tensor<f32, #r0>) -> tensor<f32, #p0>
   return
 }
@@ -38,7 +38,7 @@ func.func @nonlinear_on_partial(%y: tensor<6x10xf32, #p2>) {
 #mesh = #tp.mesh<"tp"=2>
 #p2 = #tp.layout<#mesh, [_, _] partial "tp">
 func.func @partial_times_partial(%y: tensor<6x10xf32, #p2>) {
-  // expected-error@+1 {{'tp.mul' op cannot be used on axis "tp" with (P, P) -> (P); the nearest way is linear, which wants (P, C) -> (P): put tp.g, then tp.f on operand 1}}
+  // expected-error@+1 {{'tp.mul' op cannot be used on axis "tp" with (P, P) -> (P); the nearest way is linear in lhs, which wants (P, C) -> (P): put tp.g, then tp.f on operand 1}}
   %z = tp.mul %y, %y : (tensor<6x10xf32, #p2>, tensor<6x10xf32, #p2>) -> tensor<6x10xf32, #p2>
   return
 }

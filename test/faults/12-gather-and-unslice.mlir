@@ -12,8 +12,8 @@
 #rows6 = #tp.layout<#mesh, [{6 over "tp"}, _]>
 #rows8 = #tp.layout<#mesh, [{8 over "tp"}, _]>
 #columns8 = #tp.layout<#mesh, [_, {8 over "tp"}]>
-tp.parameter @e : tensor<6x4xf32, #rows6> {id = 0 : i64, init = #tp.init<zeros>, gradient = #rows6, state = #rows6}
-tp.parameter @w : tensor<8x4xf32, #rows8> {id = 1 : i64, init = #tp.init<zeros>, gradient = #rows8, state = #rows8}
+tp.parameter @e : tensor<6x4xf32, #rows6> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @w : tensor<8x4xf32, #rows8> {id = 1 : i64, init = #tp.init<zeros>}
 
 // CHECK-LABEL: func.func @main
 // CHECK: %[[WHOLE:.*]] = tp.gather

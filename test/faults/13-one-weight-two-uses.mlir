@@ -13,17 +13,17 @@
 #columns = #tp.layout<#mesh, [_, {4 over "tp"}]>
 #rows = #tp.layout<#mesh, [{4 over "tp"}, _]>
 #p2 = #tp.layout<#mesh, [_, _] partial "tp">
-tp.parameter @x : tensor<6x4xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>, gradient = #r2, state = #r2}
-tp.parameter @gamma : tensor<4xf32, #r1> {id = 1 : i64, init = #tp.init<ones>, gradient = #r1, state = #r1}
-tp.parameter @up : tensor<4x4xf32, #rows> {id = 2 : i64, init = #tp.init<zeros>, gradient = #rows, state = #rows}
-tp.parameter @down : tensor<4x4xf32, #columns> {id = 3 : i64, init = #tp.init<zeros>, gradient = #columns, state = #columns}
+tp.parameter @x : tensor<6x4xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @gamma : tensor<4xf32, #r1> {id = 1 : i64, init = #tp.init<ones>}
+tp.parameter @up : tensor<4x4xf32, #rows> {id = 2 : i64, init = #tp.init<zeros>}
+tp.parameter @down : tensor<4x4xf32, #columns> {id = 3 : i64, init = #tp.init<zeros>}
 
 // CHECK-LABEL: func.func @main
 // Backward: one g for the copied use of gamma, none for the replicated use.
 // CHECK: %{{.*}}, %[[SHARE:.*]] = tp.rms_norm_grad
 // CHECK: %[[SUM:.*]] = tp.g %[[SHARE]] {{.*}} : tensor<4xf32
 // CHECK: %{{.*}}, %[[WHOLE:.*]] = tp.rms_norm_grad
-// CHECK-NEXT: %[[BOTH:.*]] = tp.add %[[SUM]], %[[WHOLE]]
+// CHECK-NEXT: %[[BOTH:.*]] = tp.accumulate %[[SUM]], %[[WHOLE]]
 // CHECK: tp.output {{.*}} gradient @gamma, %[[BOTH]]
 func.func @main(%labels: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
   %x = tp.param @x : tensor<6x4xf32, #r2>

@@ -1,6 +1,7 @@
 # RUN: %python %s %t
-"""What tp-shard predicts of a step, tp-count finds in the partitioned step: flops, bytes sent and
-bytes saved, as integers, for every model and number of ranks, padded dimensions included."""
+"""What tp-shard predicts of a step, tp-count finds in the partitioned step, pass by pass: each work item
+as often, and flops, bytes sent, bytes saved, collectives and picoseconds, as integers, for every model and
+number of ranks, padded dimensions included, on several machines."""
 import os
 import re
 import sys
@@ -13,24 +14,39 @@ work = colrow.workspace(sys.argv[1])
 
 
 def numbers(text, name):
-    found = re.search(rf"tp\.{name} = {{([^}}]*)}}", text)
+    """The totals and the items of tp.NAME."""
+    found = re.search(rf"tp\.{name} = {{([^}}]*)work = {{([^}}]*)}}", text)
     colrow.check(found, f"no tp.{name} in the output")
-    return dict(re.findall(r"(\w+) = (\d+) : i64", found[1]))
+    return (dict(re.findall(r"(\w+) = (\d+) : i64", found[1])), dict(re.findall(r'"([^"]+)" = (\d+) : i64', found[2])))
 
 
+TOPOLOGIES = {"default": "", "node8": " topology=" + os.path.join(CASES, "..", "topologies", "node8.yaml"),
+              "flat": " topology=" + os.path.join(CASES, "..", "topologies", "flat.yaml")}
 for case, meshes in {"gpt2": (1, 2, 4), "gpt2-odd": (1, 2, 4), "llama": (1, 2, 4),
                      "llama-gqa": (1, 2)}.items():
     graph = work / f"{case}.mlir"
     colrow.succeed("tp-import", os.path.join(CASES, case), "--batch", 2, "--seq", 16, "-o", graph)
-    whole = None
-    for ranks in meshes:
-        text = colrow.succeed("tp-opt", graph, f"--tp-shard=mesh=tp={ranks}",
-                              *(f"--{name}" for name in PASSES)).stdout
-        predicted, counted = numbers(text, "predicted"), numbers(text, "counted")
-        colrow.check(predicted == counted and len(counted) == 3,
-                     f"{case} on {ranks}: predicted {predicted}, counted {counted}")
-        whole = whole or counted
-        colrow.check((int(counted["bytes"]) > 0) == (ranks > 1), f"{case} on {ranks}: {counted}")
-        colrow.check(ranks == 1 or int(counted["flops"]) < int(whole["flops"]),
-                     f"{case} on {ranks} does not less work than one rank: {counted}, {whole}")
-        print(case, ranks, counted)
+    times = set()
+    for machine, topology in TOPOLOGIES.items():
+        whole = None
+        for ranks in meshes:
+            step = work / "step.mlir"
+            text = colrow.succeed("tp-opt", graph, f"--tp-shard=mesh=tp={ranks}{topology}").stdout
+            for name in PASSES:
+                step.write_text(text)
+                text = colrow.succeed("tp-opt", step, f"--{name}").stdout
+            (predicted, items), (counted, found) = numbers(text, "predicted"), numbers(text, "counted")
+            what = f"{case} on {ranks}, {machine}"
+            colrow.check(predicted == counted and len(counted) == 5,
+                         f"{what}: predicted {predicted}, counted {counted}")
+            colrow.check(items == found and len(found) > 20, f"{what}: predicted {items}, counted {found}")
+            whole = whole or counted
+            times.add(counted["picoseconds"])
+            colrow.check(any("all_reduce" in item for item in found) == (int(counted["bytes"]) > 0),
+                         f"{what}: {counted}, {found}")
+            if machine == "flat":
+                colrow.check((int(counted["bytes"]) > 0) == (ranks > 1), f"{what}: {counted}")
+                colrow.check(ranks == 1 or int(counted["flops"]) < int(whole["flops"]),
+                             f"{what} does not less work than one rank: {counted}, {whole}")
+            print(what, counted)
+    colrow.check(len(times) >= len(TOPOLOGIES), f"{case}: machines that differ take the same time")

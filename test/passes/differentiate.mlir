@@ -30,7 +30,7 @@ tp.parameter @down : tensor<10x24xf32, #last> {id = 2 : i64, init = #tp.init<zer
 // CHECK-NEXT: tp.next ^[[BACKWARD:.*]]
 // CHECK-NEXT: ^[[BACKWARD]]:
 // CHECK-NEXT: tp.seed
-// CHECK: %[[DY:.*]] = tp.add %{{.*}}, %{{.*}} : (tensor<6x10xf32, #r2>
+// CHECK: %[[DY:.*]] = tp.accumulate %{{.*}}, %{{.*}} : (tensor<6x10xf32, #r2>
 // CHECK: %[[DP:.*]] = tp.f %[[DY]] over ["tp"] {reason = "gradient of: tp.row_max wants R"} : tensor<6x10xf32, #r2> -> tensor<6x10xf32, #c2_tp>
 // CHECK-DAG: %[[DA:.*]] = tp.matmul_dgrad %[[DP]], %[[DOWN]] : {{.*}} -> tensor<6x24xf32, #s2_tp_d1_24>
 // CHECK-DAG: %[[DDOWN:.*]] = tp.matmul_wgrad %[[DP]], %[[A]] : {{.*}} -> tensor<10x24xf32, #s2_tp_d1_24>
@@ -72,7 +72,7 @@ tp.parameter @w : tensor<4x4xf32> {id = 1 : i64, init = #tp.init<zeros>, frozen}
 // CHECK: %[[V:.*]] = tp.add %{{.*}}, %[[B]]
 // CHECK-NOT: tp.matmul_wgrad
 // CHECK: %[[D1:.*]] = tp.matmul_dgrad %{{.*}}, %[[W]]
-// CHECK: %[[D2:.*]] = tp.add {{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+// CHECK: %[[D2:.*]] = tp.accumulate {{.*}} : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
 // CHECK: %[[DB:.*]] = tp.sum_leading %[[D2]] : (tensor<6x4xf32>) -> tensor<4xf32>
 // CHECK: tp.output "gradient" gradient @b, %[[DB]]
 // CHECK-NOT: gradient @w
@@ -110,7 +110,7 @@ tp.parameter @table : tensor<10x4xf32, #rows> {id = 0 : i64, init = #tp.init<zer
 // CHECK: %[[SUM:.*]] = tp.g %{{.*}} : tensor<6x4xf32, #p2_tp> -> tensor<6x4xf32, #r2>
 // CHECK: %[[COPY:.*]] = tp.f %[[SUM]]
 // CHECK: %[[D2:.*]] = tp.embedding_grad %[[IDS]], %[[COPY]] : {{.*}} -> tensor<10x4xf32, #[[ROWS]]>
-// CHECK: %[[D:.*]] = tp.add %[[D1]], %[[D2]]
+// CHECK: %[[D:.*]] = tp.accumulate %[[D1]], %[[D2]]
 // CHECK: tp.output "gradient" gradient @table, %[[D]]
 // CHECK-NOT: gradient @table
 func.func @tied_table(%ids: tensor<6xi32, #r1>, %l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {

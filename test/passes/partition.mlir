@@ -23,7 +23,7 @@
 // CHECK: tp.output "y", %[[Y]] {layout = #r2, whole = tensor<6x10xf32, #r2>} : tensor<6x10xf32>
 // CHECK: tp.output "u", %[[U]] {layout = #[[LAST:.*]], whole = tensor<6x24xf32, #[[LAST]]>} : tensor<6x12xf32>
 module attributes {tp.mesh = #mesh} {
-  tp.parameter @up : tensor<24x16xf32, #out> {id = 0 : i64, init = #tp.init<zeros>, gradient = #out, state = #out}
+  tp.parameter @up : tensor<24x16xf32, #out> {id = 0 : i64, init = #tp.init<zeros>}
   tp.state @up.exp_avg of @up "exp_avg" : tensor<24x16xf32, #out>
   func.func @mlp(%x: tensor<6x16xf32, #r2>, %down: tensor<10x24xf32, #last>) {
     %up = tp.param @up : tensor<24x16xf32, #out>

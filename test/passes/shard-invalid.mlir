@@ -45,3 +45,13 @@ module {
 
 // expected-error@+1 {{has no body; a step is a function with one}}
 func.func private @external(tensor<6xf32>)
+
+// -----
+
+// A value can be split along each dimension, and the solver holds 16 states.
+tp.parameter @w : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @many() -> tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32> {
+  // expected-error@+1 {{a value of type 'tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>' has 17 states on axis "tp", and the solver holds 16; a tensor of fewer dimensions has fewer}}
+  %w = tp.param @w : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>
+  return %w : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>
+}

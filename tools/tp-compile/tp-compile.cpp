@@ -167,7 +167,7 @@ static llvm::Error chooseResults(ModuleOp module) {
       auto role =
           step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
       found |= role && role.getValue() == "logits";
-      if (role && role.getValue() != "loss" &&
+      if (!tp::leavesWhole(step, i) &&
           !llvm::is_contained(outputs, role.getValue()))
         drop.set(i);
     }

@@ -13,34 +13,32 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
-using Shapes = ArrayRef<SmallVector<int64_t>>;
 
-/// Multiply-adds of one [s, t] product over all heads, halved when causal.
-static int64_t productFlops(ArrayRef<int64_t> q, int64_t t, bool causal) {
-  int64_t n = 2;
-  for (int64_t dim : q)
-    n *= dim;
-  return causal ? n / 2 * (t + 1) : n * t;
+/// Work on local [b, s, m, g, d] queries and [b, t, m, d] keys.
+template <typename Op>
+static cost::WorkItem attentionWork(Op op, bool gradient) {
+  auto q = localShape(op.getQ().getType()), k = localShape(op.getK().getType());
+  cost::Attention work;
+  work.batch = q[0];
+  work.heads = q[2] * q[3];
+  work.groups = k[2];
+  work.s = q[1];
+  work.t = k[1];
+  work.d = k[3];
+  work.e = localShape(op.getV().getType())[3];
+  work.causal = op.getCausal();
+  work.gradient = gradient;
+  work.bytes = llvm::divideCeil(
+      cast<RankedTensorType>(op.getQ().getType()).getElementTypeBitWidth(), 8);
+  return work;
 }
 
-int64_t AttentionOp::getFlops(Shapes operands, Shapes) {
-  return 2 * productFlops(operands[0], operands[1][1], getCausal());
+std::optional<cost::WorkItem> AttentionOp::getWork(const layout::Mesh &) {
+  return attentionWork(*this, /*gradient=*/false);
 }
 
-int64_t AttentionOp::getGradientFlops(Shapes operands, Shapes, ArrayRef<bool>) {
-  return 5 * productFlops(operands[0], operands[1][1], getCausal());
-}
-
-int64_t AttentionGradOp::getFlops(Shapes operands, Shapes) {
-  return 5 * productFlops(operands[0], operands[1][1], getCausal());
-}
-
-SmallVector<unsigned> AttentionOp::getSavedOperands(ArrayRef<bool>) {
-  return {0, 1, 2};
-}
-
-SmallVector<unsigned> AttentionOp::getSavedResults(ArrayRef<bool>) {
-  return {1};
+std::optional<cost::WorkItem> AttentionGradOp::getWork(const layout::Mesh &) {
+  return attentionWork(*this, /*gradient=*/true);
 }
 
 SmallVector<Value> AttentionOp::buildGradients(OpBuilder &b,

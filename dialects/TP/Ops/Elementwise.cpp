@@ -10,10 +10,6 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 /// Operand of an element-wise op whose shape may lack leading dimensions.
 static Expr operand(RowLowering &rows, Value value) {
   size_t rank = shapeOf(value).size();
@@ -51,8 +47,6 @@ SmallVector<Value> AddOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return result;
 }
 
-SmallVector<unsigned> AddOp::getSavedOperands(ArrayRef<bool>) { return {}; }
-
 std::optional<double>
 AddOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
   if (operands[0] && operands[1])
@@ -64,6 +58,20 @@ void AddOp::lowerToRows(RowLowering &rows) {
   setElement(rows, getY(), operand(rows, getLhs()) + operand(rows, getRhs()));
 }
 
+/// Type of dy times lhs, before it is summed to the shape of rhs: that of dy,
+/// but a summand where lhs is one. (dy is copied there.)
+static RankedTensorType productType(Value dy, Value lhs) {
+  LayoutAttr ofDy = getLayoutAttr(dy), ofLhs = getLayoutAttr(lhs);
+  if (!ofDy || !ofLhs)
+    return cast<RankedTensorType>(dy.getType());
+  layout::Layout layout = ofDy.getLayout();
+  for (unsigned axis : ofLhs.getLayout().partial) {
+    llvm::erase(layout.copied, axis);
+    layout.partial.push_back(axis);
+  }
+  return withLayout(dy.getType(), LayoutAttr::get(ofDy.getMesh(), layout));
+}
+
 SmallVector<Value> MulOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                          ArrayRef<bool> wanted) {
   SmallVector<Value> result(2);
@@ -73,20 +81,11 @@ SmallVector<Value> MulOp::buildGradients(OpBuilder &b, ValueRange gradients,
         MulOp::create(b, getLoc(), dualType(getLhs().getType()), dy, getRhs());
   if (wanted[1]) {
     // As the product of two values of the result's shape, so dy comes first.
-    auto type = withLayout(dy.getType(), getLayoutAttr(dy));
-    Value product = MulOp::create(b, getLoc(), type, dy, getLhs());
+    Value product =
+        MulOp::create(b, getLoc(), productType(dy, getLhs()), dy, getLhs());
     result[1] = reduceTo(b, getLoc(), product, getRhs());
   }
   return result;
-}
-
-SmallVector<unsigned> MulOp::getSavedOperands(ArrayRef<bool> wanted) {
-  SmallVector<unsigned> saved;
-  if (wanted[1])
-    saved.push_back(0);
-  if (wanted[0])
-    saved.push_back(1);
-  return saved;
 }
 
 std::optional<double>
@@ -98,6 +97,14 @@ MulOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
 
 void MulOp::lowerToRows(RowLowering &rows) {
   setElement(rows, getY(), operand(rows, getLhs()) * operand(rows, getRhs()));
+}
+
+std::optional<cost::WorkItem> AccumulateOp::getWork(const layout::Mesh &) {
+  return std::nullopt;
+}
+
+void AccumulateOp::lowerToRows(RowLowering &rows) {
+  setElement(rows, getSum(), operand(rows, getLhs()) + operand(rows, getRhs()));
 }
 
 SmallVector<Value> ScaleOp::buildGradients(OpBuilder &b, ValueRange gradients,
@@ -115,8 +122,12 @@ llvm::Expected<layout::FactorRule> SumLeadingOp::getFactorRule() {
   std::string names;
   for (size_t i = 0; i < shapeOf(getY()).size(); ++i)
     names += llvm::formatv(" c{0}", i);
-  std::string text = llvm::formatv("*{0} -> {0}", names);
-  return colrow::tp::detail::bindRule(*this, text, "", "", "0", false);
+  std::string factors = llvm::formatv("x: *{0} -> y:{0}", names);
+  layout::RuleText text;
+  text.factors = factors;
+  text.linear = "x";
+  return colrow::tp::detail::bindRule(*this, text, "x", "y",
+                                      [](unsigned) { return 1; });
 }
 
 std::optional<double>
@@ -211,7 +222,3 @@ SmallVector<Value> SiluOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return {SiluGradOp::create(b, getLoc(), dualType(getX().getType()), getX(),
                              gradients[0])};
 }
-
-SmallVector<unsigned> GeluOp::getSavedOperands(ArrayRef<bool>) { return {0}; }
-SmallVector<unsigned> ReluOp::getSavedOperands(ArrayRef<bool>) { return {0}; }
-SmallVector<unsigned> SiluOp::getSavedOperands(ArrayRef<bool>) { return {0}; }

@@ -11,19 +11,83 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
+using layout::StateKind;
 
-SmallVector<int64_t> CrossEntropyOp::getDecompositionReduces() {
-  int64_t rows = cast<RankedTensorType>(getLabels().getType()).getNumElements();
-  return {rows, rows, rows}; // maximum, sum of exponentials, picked logit
-}
+namespace {
+/// Decomposition of tp.cross_entropy into parts of [*] values each.
+class CrossEntropyParts {
+public:
+  CrossEntropyParts(CrossEntropyOp op, OpBuilder &builder)
+      : op(op), builder(builder),
+        ways(op->getAttrOfType<DictionaryAttr>(getWaysAttrName())) {}
 
-int64_t CrossEntropyOp::getDecompositionSavedBytes() {
-  // Maximum and sum of exponentials of each row.
-  return 2 * 4 * cast<RankedTensorType>(getLabels().getType()).getNumElements();
-}
+  SmallVector<Value> build() {
+    Value x = op.getLogits(), labels = op.getLabels();
+    Value max = part<RowMaxOp>(rowType(StateKind::PartialMax), x);
+    Value sumexp = part<SumExpOp>(rowType(StateKind::Partial), x, max);
+    Value picked =
+        part<PickOp>(rowType(StateKind::Partial), x, labels, LayoutAttr());
+    auto loss = TokenLossOp::create(builder, op.getLoc(), op.getSum().getType(),
+                                    op.getCount().getType(), max, sumexp,
+                                    picked, labels, op.getIgnoreAttr());
+    if (ways)
+      loss->setAttr(getWaysAttrName(), lossWays());
+    return loss.getResults();
+  }
 
-SmallVector<unsigned> CrossEntropyOp::getSavedOperands(ArrayRef<bool>) {
-  return {0, 1};
+private:
+  /// Type of a [*] value: `reduced` on axes that split the vocabulary, as the
+  /// op's own results elsewhere.
+  Type rowType(StateKind reduced) {
+    auto labels = cast<RankedTensorType>(op.getLabels().getType());
+    Type element =
+        cast<RankedTensorType>(op.getLogits().getType()).getElementType();
+    LayoutAttr results = getLayoutAttr(op.getSum());
+    if (!results)
+      return RankedTensorType::get(labels.getShape(), element);
+    layout::Layout layout(labels.getRank());
+    for (auto [axis, name] : llvm::enumerate(results.getMesh().getNames()))
+      layout = layout.withState(axis, splits(name)
+                                          ? layout::State{reduced, 0}
+                                          : results.getLayout().state(axis));
+    return RankedTensorType::get(labels.getShape(), element,
+                                 LayoutAttr::get(results.getMesh(), layout));
+  }
+
+  bool splits(StringAttr axis) {
+    auto way = ways ? ways.getAs<StringAttr>(axis) : StringAttr();
+    return way && way.getValue() == vocabulary;
+  }
+
+  /// Rows are whole again in the loss: replicated where the parts are split.
+  DictionaryAttr lossWays() {
+    SmallVector<NamedAttribute> list;
+    for (NamedAttribute way : ways)
+      list.push_back(
+          splits(way.getName())
+              ? builder.getNamedAttr(way.getName(),
+                                     builder.getStringAttr("replicated"))
+              : way);
+    return builder.getDictionaryAttr(list);
+  }
+
+  template <typename Op, typename... Args> Value part(Type type, Args... args) {
+    auto made = Op::create(builder, op.getLoc(), type, args...);
+    if (ways)
+      made->setAttr(getWaysAttrName(), ways);
+    return made.getResult();
+  }
+
+  /// The factor of the rules of tp.cross_entropy and of its parts.
+  static constexpr llvm::StringLiteral vocabulary = "v";
+  CrossEntropyOp op;
+  OpBuilder &builder;
+  DictionaryAttr ways;
+};
+} // namespace
+
+SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
+  return CrossEntropyParts(*this, builder).build();
 }
 
 /// Columns of `logits` if `operand` is the labels, which stand behind them.
@@ -89,10 +153,6 @@ GradientFlow SumExpOp::getFlow(unsigned, unsigned operand) {
   return cancelsIn(getY(), *this) ? GradientFlow::Zero : GradientFlow::Missing;
 }
 
-SmallVector<unsigned> SumExpOp::getSavedOperands(ArrayRef<bool>) {
-  return {0, 1};
-}
-
 void SumExpOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   Expr e = b.exp(rows.full(getX()) - rows.row(getMax()));
@@ -115,8 +175,6 @@ SmallVector<Value> PickOp::buildGradients(OpBuilder &b, ValueRange gradients,
                              getLabels(), gradients[0], LayoutAttr()),
           Value()};
 }
-
-SmallVector<unsigned> PickOp::getSavedOperands(ArrayRef<bool>) { return {1}; }
 
 std::optional<int64_t> PickOp::getIndexedSize(unsigned operand) {
   return columnsIndexed(getX(), operand);
@@ -185,10 +243,6 @@ GradientFlow TokenLossOp::getFlow(unsigned result, unsigned operand) {
                                     : GradientFlow::Missing;
 }
 
-SmallVector<unsigned> TokenLossOp::getSavedOperands(ArrayRef<bool>) {
-  return {1, 3};
-}
-
 static Expr isValid(RowLowering &rows, Value labels, int64_t ignore) {
   kernel::RowKernelBuilder &b = rows.builder();
   return b.ne(rows.full(labels), b.constI32(int32_t(ignore)));
@@ -229,10 +283,17 @@ GradientFlow MeanOp::getFlow(unsigned, unsigned operand) {
   return operand == 0 ? GradientFlow::Built : GradientFlow::Missing;
 }
 
-SmallVector<unsigned> MeanOp::getSavedOperands(ArrayRef<bool>) { return {1}; }
-
 void MeanOp::lowerToRows(RowLowering &rows) {
   rows.setScalar(getY(), rows.scalar(getSum()) / rows.scalar(getCount()));
+}
+
+/// A number in a kernel is no work.
+std::optional<cost::WorkItem> SeedOp::getWork(const layout::Mesh &) {
+  return std::nullopt;
+}
+
+std::optional<cost::WorkItem> ConstantOp::getWork(const layout::Mesh &) {
+  return std::nullopt;
 }
 
 void SeedOp::lowerToRows(RowLowering &rows) {

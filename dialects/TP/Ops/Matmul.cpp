@@ -6,18 +6,17 @@
 #include "colrow/TP/TP.h"
 
 using namespace mlir;
+using namespace colrow;
 using namespace colrow::tp;
-using Shapes = ArrayRef<SmallVector<int64_t>>;
 
-static int64_t product(ArrayRef<int64_t> dims) {
-  int64_t n = 1;
-  for (int64_t dim : dims)
-    n *= dim;
-  return n;
+/// Product of all dimensions but the last.
+static int64_t rowsOf(ArrayRef<int64_t> shape) {
+  return ShapedType::getNumElements(shape.drop_back());
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
+static int64_t elementBytes(Value value) {
+  return llvm::divideCeil(
+      cast<RankedTensorType>(value.getType()).getElementTypeBitWidth(), 8);
 }
 
 SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
@@ -33,35 +32,35 @@ SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return result;
 }
 
-int64_t MatmulOp::getFlops(Shapes operands, Shapes results) {
-  return 2 * product(operands[0]) * results[0].back();
+/// One product of local shapes: [m, k] by [k, n], m rows of all leading
+/// dimensions.
+static cost::WorkItem product(Value a, Value b, Value c, int64_t m, int64_t n,
+                              int64_t k) {
+  return cost::Gemm{
+      1, m, n, k, elementBytes(a), elementBytes(b), elementBytes(c)};
 }
 
-int64_t MatmulOp::getGradientFlops(Shapes operands, Shapes results,
-                                   ArrayRef<bool> wanted) {
-  return getFlops(operands, results) * (wanted[0] + wanted[1]);
+std::optional<cost::WorkItem> MatmulOp::getWork(const layout::Mesh &) {
+  auto x = localShape(getX().getType());
+  int64_t k = localShape(getY().getType()).back();
+  return product(getX(), getW(), getY(), rowsOf(x), k, x.back());
 }
 
-SmallVector<unsigned> MatmulOp::getSavedOperands(ArrayRef<bool> wanted) {
-  SmallVector<unsigned> saved;
-  if (wanted[1])
-    saved.push_back(0);
-  if (wanted[0])
-    saved.push_back(1);
-  return saved;
+std::optional<cost::WorkItem> MatmulDgradOp::getWork(const layout::Mesh &) {
+  auto dy = localShape(getDy().getType());
+  int64_t h = localShape(getDx().getType()).back();
+  return product(getDy(), getW(), getDx(), rowsOf(dy), h, dy.back());
 }
 
-int64_t MatmulDgradOp::getFlops(Shapes operands, Shapes results) {
-  return 2 * product(operands[0]) * results[0].back();
-}
-
-int64_t MatmulWgradOp::getFlops(Shapes operands, Shapes results) {
-  return 2 * product(operands[0]) * operands[1].back();
+std::optional<cost::WorkItem> MatmulWgradOp::getWork(const layout::Mesh &) {
+  auto dy = localShape(getDy().getType());
+  int64_t h = localShape(getX().getType()).back();
+  return product(getDy(), getX(), getDw(), dy.back(), h, rowsOf(dy));
 }
 
 void MatmulOp::lowerToPlan(PlanLowering &plan) {
   int64_t h = shapeOf(getX()).back(), k = shapeOf(getY()).back();
-  GemmShape gemm{product(shapeOf(getX())) / h, k, h};
+  GemmShape gemm{rowsOf(shapeOf(getX())), k, h};
   gemm.transB = true;
   gemm.lda = gemm.ldb = h;
   gemm.ldc = k;
@@ -70,7 +69,7 @@ void MatmulOp::lowerToPlan(PlanLowering &plan) {
 
 void MatmulDgradOp::lowerToPlan(PlanLowering &plan) {
   int64_t k = shapeOf(getDy()).back(), h = shapeOf(getDx()).back();
-  GemmShape gemm{product(shapeOf(getDy())) / k, h, k};
+  GemmShape gemm{rowsOf(shapeOf(getDy())), h, k};
   gemm.lda = k;
   gemm.ldb = gemm.ldc = h;
   plan.gemm(gemm, plan.ref(getDy()), plan.ref(getW()), plan.ref(getDx()));
@@ -78,7 +77,7 @@ void MatmulDgradOp::lowerToPlan(PlanLowering &plan) {
 
 void MatmulWgradOp::lowerToPlan(PlanLowering &plan) {
   int64_t k = shapeOf(getDy()).back(), h = shapeOf(getX()).back();
-  GemmShape gemm{k, h, product(shapeOf(getX())) / h};
+  GemmShape gemm{k, h, rowsOf(shapeOf(getX()))};
   gemm.transA = true;
   gemm.lda = k;
   gemm.ldb = gemm.ldc = h;

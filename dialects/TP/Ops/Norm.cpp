@@ -34,10 +34,6 @@ SmallVector<Value> LayerNormOp::buildGradients(OpBuilder &b,
   return {op.getDx(), op.getDgamma(), op.getDbeta()};
 }
 
-SmallVector<unsigned> LayerNormOp::getSavedOperands(ArrayRef<bool>) {
-  return {0, 1};
-}
-
 void LayerNormOp::lowerToRows(RowLowering &rows) {
   auto [centred, rstd] =
       centre(rows, rows.full(getX()), getEps().convertToDouble());
@@ -66,10 +62,6 @@ SmallVector<Value> RmsNormOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                   dualType(getGamma().getType()), getX(),
                                   getGamma(), gradients[0], getEpsAttr());
   return {op.getDx(), op.getDgamma()};
-}
-
-SmallVector<unsigned> RmsNormOp::getSavedOperands(ArrayRef<bool>) {
-  return {0, 1};
 }
 
 void RmsNormOp::lowerToRows(RowLowering &rows) {

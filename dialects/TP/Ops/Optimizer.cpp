@@ -10,6 +10,25 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
+/// Rows whose operands come from memory: gradients were made long before, and
+/// parameters and state lie there.
+static cost::WorkItem rowsFromMemory(Operation *op) {
+  cost::Rows rows;
+  for (Type type : op->getOperandTypes())
+    rows.read += localBytes(type);
+  for (Type type : op->getResultTypes())
+    rows.written += localBytes(type);
+  return rows;
+}
+
+std::optional<cost::WorkItem> SumSquaresOp::getWork(const layout::Mesh &) {
+  return rowsFromMemory(*this);
+}
+
+std::optional<cost::WorkItem> AdamWOp::getWork(const layout::Mesh &) {
+  return rowsFromMemory(*this);
+}
+
 // Squares by size, after J. Blue, "A portable Fortran program to find the
 // Euclidean norm of a vector", TOMS 4 (1978), and E. Anderson, "Algorithm 978:
 // safe scaling in the level 1 BLAS", TOMS 44 (2017). The bounds are such that

@@ -9,10 +9,6 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 /// Ends of the shortest runs of dimensions of `a` and `b`, from (i, j) on,
 /// whose products are equal; nullopt if there are none.
 static std::optional<std::pair<size_t, size_t>>
@@ -66,6 +62,7 @@ llvm::Expected<layout::FactorRule> ReshapeOp::getFactorRule() {
   }
   if (i != from.size() || j != to.size())
     return fail("C1: operand and result hold different numbers of elements");
+  rule.operandNames = {"x"};
   rule.linear.push_back({0});
   rule.integerOperand.assign(1, false);
   return rule;

@@ -11,10 +11,6 @@ using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Embedding
 //===----------------------------------------------------------------------===//
@@ -27,10 +23,6 @@ SmallVector<Value> EmbeddingOp::buildGradients(OpBuilder &b,
   return {Value(),
           EmbeddingGradOp::create(b, getLoc(), dualType(getTable().getType()),
                                   getIds(), gradients[0], LayoutAttr())};
-}
-
-SmallVector<unsigned> EmbeddingOp::getSavedOperands(ArrayRef<bool> wanted) {
-  return wanted[1] ? SmallVector<unsigned>{0} : SmallVector<unsigned>{};
 }
 
 std::optional<int64_t> EmbeddingOp::getIndexedSize(unsigned operand) {

@@ -9,6 +9,7 @@
 #define COLROW_COST_COSTMODEL_H
 
 #include "colrow/Cost/Topology.h"
+#include "colrow/Cost/WorkItem.h"
 
 #include <cstdint>
 #include <utility>
@@ -41,6 +42,10 @@ public:
 
   /// An error if the topology holds fewer than \p ranks ranks.
   llvm::Error checkRanks(uint64_t ranks) const;
+
+  /// The time of a work item: the roofline of what computes, the ring of a
+  /// collective.
+  int64_t workPs(const WorkItem &item) const;
 
   /// max(flops / peak, bytes / memory bandwidth), where \p bytes are read from
   /// and written to memory. (Williams et al., "Roofline", 2009.)

@@ -23,8 +23,32 @@ struct Way {
   }
 };
 
-/// A rule bound to shapes. Operands and results are tensors; each dimension is
-/// a list of factors, major to minor.
+/// A rule as it is written beside an op. The strings outlive what is bound to
+/// them.
+struct RuleText {
+  /// "x: * h, w: k h, bias?: k -> y: * k": for each operand and result, in the
+  /// op's order, its name and the factors of its dimensions. `*` stands for any
+  /// number of leading dimensions, equal wherever it stands; an operand with
+  /// `?` may be absent.
+  llvm::StringRef factors;
+  /// Factor names: may never be split; need a statistic when split; are split
+  /// by decomposing the op.
+  llvm::StringRef whole, stats, decompose;
+  /// "x | w", "lhs rhs": sets of operands in which the op is jointly linear.
+  llvm::StringRef linear;
+  /// Results are a maximum over a split factor instead of a sum.
+  bool maxReduction = false;
+};
+
+/// An operand or result of an op: its name there, and its shape if it is
+/// present.
+struct NamedShape {
+  llvm::StringRef name;
+  std::optional<llvm::ArrayRef<int64_t>> shape;
+};
+
+/// A rule bound to shapes. Operands and results are the tensors that are
+/// present; each dimension is a list of factors, major to minor.
 struct FactorRule {
   struct FactorInfo {
     std::string name;
@@ -37,6 +61,7 @@ struct FactorRule {
 
   llvm::SmallVector<FactorInfo, 8> factors;
   llvm::SmallVector<Dims, 4> operands, results;
+  llvm::SmallVector<llvm::StringRef, 4> operandNames;
   /// Sets of operands in which the op is jointly linear.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> linear;
   /// Operands that carry no gradient (ids, labels): R always, counted as C.
@@ -44,13 +69,12 @@ struct FactorRule {
   /// Results that are a maximum over a split factor instead of a sum.
   bool maxReduction = false;
 
-  /// Binds `text` ("* h, k h -> * k") to shapes. `*` stands for any number of
-  /// leading dimensions, equal wherever it stands. `whole` and `stats` list
-  /// factor names. Fails if ranks or sizes do not fit, naming the factor.
-  static llvm::Expected<FactorRule>
-  bind(llvm::StringRef text, llvm::StringRef whole, llvm::StringRef stats,
-       llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandShapes,
-       llvm::ArrayRef<llvm::ArrayRef<int64_t>> resultShapes);
+  /// Binds `text` to the shapes of an op. Fails, naming the tensor, factor or
+  /// list, if names, ranks or sizes do not fit, if a factor stands twice in one
+  /// tensor, and if a list names what is not there.
+  static llvm::Expected<FactorRule> bind(const RuleText &text,
+                                         llvm::ArrayRef<NamedShape> operands,
+                                         llvm::ArrayRef<NamedShape> results);
 
   /// Dimension of `dims` in which `factor` is the major factor, or nullopt.
   static std::optional<unsigned> majorDim(const Dims &dims, unsigned factor);
@@ -69,8 +93,14 @@ struct FactorRule {
   State operandState(Way way, unsigned i) const;
   State resultState(Way way, unsigned i) const;
 
-  /// "replicated", "copied", "linear", or the factor's name.
+  /// "replicated", "copied", "linear in lhs rhs", or the factor's name. Names
+  /// of an op's ways differ.
   std::string wayName(Way way) const;
+  /// All ways in which the op can be used on an axis: replicated, one per
+  /// factor that can be split, copied, one per linear set.
+  llvm::SmallVector<Way, 8> ways() const;
+  /// The way called `name`, or nullopt.
+  std::optional<Way> findWay(llvm::StringRef name) const;
 };
 
 } // namespace colrow::layout

@@ -43,6 +43,10 @@ struct Mesh {
   int64_t ranks() const;
   /// Index of the axis called `name`, or nullopt.
   std::optional<unsigned> find(llvm::StringRef name) const;
+  /// Ranks of a group over `axes`, and the distance between neighbours in it:
+  /// the ranks of the axes inside the innermost one.
+  int64_t groupSize(llvm::ArrayRef<unsigned> axes) const;
+  int64_t stride(llvm::ArrayRef<unsigned> axes) const;
 
   /// Parses the command-line form `dp:batch=2,tp=4`. `dp` is a batch axis by
   /// default, every other name a feature axis.
@@ -108,6 +112,8 @@ struct Layout {
   bool operator!=(const Layout &o) const { return !(*this == o); }
 
   State state(unsigned axis) const;
+  /// The layout with another state on `axis`, one that is not split.
+  Layout withState(unsigned axis, State state) const;
   /// Layout of the gradient: C and P change places.
   Layout dual() const;
   /// Folds trailing unsplit factors into the factor before them and drops

@@ -17,16 +17,17 @@
 
 namespace colrow::solver {
 
-/// The most states that one value can have.
-inline constexpr unsigned kMaxStates = 8;
+/// The most states that one value can have. Trees are tabulated for all sets of
+/// a value's states, so a value with as many takes a second.
+inline constexpr unsigned maxStates = 16;
 
 /// A set of states: bit s stands for state s.
-using StateSet = uint8_t;
+using StateSet = uint16_t;
 
 /// What it costs to convert a value directly from one state to another, the
 /// conversion's conjugate in the backward pass included.
 struct ConversionTable {
-  /// At most kMaxStates.
+  /// At most maxStates.
   unsigned numStates = 0;
   /// numStates * numStates costs, at [from * numStates + to]. Not negative;
   /// zero where from == to; infinite where there is no such conversion.

@@ -27,6 +27,10 @@ llvm::LogicalResult verifyPhases(mlir::func::FuncOp function);
 /// last one.
 void addPhases(mlir::func::FuncOp function);
 
+/// Whether a result of `function` is wanted whole on every rank: the loss, and
+/// one without a role. Others leave in blocks, but not as summands.
+bool leavesWhole(mlir::func::FuncOp function, unsigned result);
+
 /// Calls `visit` for each op of `function` but terminators, phase by phase.
 void forEachOp(mlir::func::FuncOp function,
                llvm::function_ref<void(mlir::Operation &)> visit);

@@ -5,6 +5,7 @@
 #ifndef COLROW_TP_TP_H
 #define COLROW_TP_TP_H
 
+#include "colrow/Cost/WorkItem.h"
 #include "colrow/Layout/FactorRule.h"
 #include "colrow/Layout/Layout.h"
 #include "mlir/IR/Builders.h"
@@ -64,12 +65,18 @@ LayoutAttr getLayoutAttr(mlir::Type type);
 inline LayoutAttr getLayoutAttr(mlir::Value value) {
   return getLayoutAttr(value.getType());
 }
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
 /// `type` with another layout (null: none).
 mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
 /// Type of the gradient of a value of `type`: the dual layout.
 mlir::RankedTensorType dualType(mlir::Type type);
 /// Shape of one rank's block; the whole shape without a layout.
 llvm::SmallVector<int64_t> localShape(mlir::Type type);
+
+/// Bytes of one rank's block of a value of `type`.
+int64_t localBytes(mlir::Type type);
 
 /// Name of the discardable attribute that holds an op's way per axis from
 /// tp-shard to tp-insert-conjugates.
@@ -82,9 +89,11 @@ inline llvm::StringRef getInputAttrName() { return "tp.input"; }
 /// the short form of tp.input ("ids", "labels").
 inline llvm::StringRef getRoleAttrName() { return "tp.role"; }
 
-/// All ways in which an op with `rule` can be used on an axis: replicated,
-/// copied, one per factor that can be split, one per linear set.
-llvm::SmallVector<layout::Way> getWays(const layout::FactorRule &rule);
+/// The way in which `op`, with `rule`, is used on the axis, by its ways; an
+/// error at the op if they name none that the rule allows.
+mlir::FailureOr<layout::Way> getChosenWay(mlir::Operation *op,
+                                          const layout::FactorRule &rule,
+                                          mlir::StringAttr axis);
 
 /// True if two sources take the same element of one tensor of a checkpoint.
 /// Known where both reshape it alike; other pairs count as apart.
@@ -93,10 +102,13 @@ bool overlap(SourceAttr a, SourceAttr b);
 namespace detail {
 /// Shape of the largest operand or result of `op`; {1} if all are scalars.
 llvm::SmallVector<int64_t> largestShape(mlir::Operation *op);
+/// Binds `text` to the shapes of `op`, whose operands and results are named, in
+/// order and parted by spaces, by ODS. `count(i)` is the number of values of
+/// operand i: 0 or 1.
 llvm::Expected<layout::FactorRule>
-bindRule(mlir::Operation *op, llvm::StringRef text, llvm::StringRef whole,
-         llvm::StringRef stats, llvm::StringRef linear, bool isMax,
-         llvm::StringRef decompose = "");
+bindRule(mlir::Operation *op, const layout::RuleText &text,
+         llvm::StringRef operandNames, llvm::StringRef resultNames,
+         llvm::function_ref<unsigned(unsigned)> count);
 /// Rule of an element-wise op whose second operand lacks leading dimensions.
 llvm::Expected<layout::FactorRule> bindBroadcast(mlir::Operation *op,
                                                  llvm::StringRef linear);
@@ -135,6 +147,10 @@ namespace colrow::tp {
 /// What becomes of the gradient of `result` in `operand` of the same op. Only
 /// floats have gradients.
 GradientFlow getGradientFlow(mlir::OpResult result, mlir::OpOperand &operand);
+/// What `op` does on one rank of `mesh`; none for symbols, aliases, changes of
+/// layout that are no collectives yet.
+std::optional<cost::WorkItem> workOf(mlir::Operation *op,
+                                     const layout::Mesh &mesh);
 } // namespace colrow::tp
 
 #endif // COLROW_TP_TP_H

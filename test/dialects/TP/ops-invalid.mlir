@@ -4,15 +4,15 @@
 
 // tp.parameter C1
 #mesh = #tp.mesh<"tp"=2>
-// expected-error@+1 {{'tp.parameter' op C1: layout has 1 dimensions, the tensor 2}}
-tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, gradient = #tp.layout<#mesh, [_]>}
+// expected-error@+1 {{layout has 1 dimensions, the tensor 2}}
+tp.parameter @w : tensor<8x4xf32, #tp.layout<#mesh, [_]>> {id = 0 : i64, init = #tp.init<zeros>}
 
 // -----
 
 // tp.parameter C1
 #mesh = #tp.mesh<"tp"=2>
-// expected-error@+1 {{'tp.parameter' op C1: dimension 0: the factors' product is 6, but the dimension is 8}}
-tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, state = #tp.layout<#mesh, [{6 over "tp"}, _]>}
+// expected-error@+1 {{dimension 0: the factors' product is 6, but the dimension is 8}}
+tp.parameter @w : tensor<8x4xf32, #tp.layout<#mesh, [{6 over "tp"}, _]>> {id = 0 : i64, init = #tp.init<zeros>}
 
 // -----
 
@@ -307,7 +307,7 @@ func.func @rotary_frequency(%x: tensor<2x3x5x4xf32>) {
 
 // Shapes that the op's rule does not allow: the rule names the factor.
 func.func @contraction(%x: tensor<6x4xf32>, %w: tensor<8x5xf32>) {
-  // expected-error@+1 {{'tp.matmul' op operand 1 has size 5 along 'h' where 4 is wanted}}
+  // expected-error@+1 {{'tp.matmul' op operand 'w' has size 5 along 'h' where 4 is wanted}}
   %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<8x5xf32>) -> tensor<6x8xf32>
   return
 }
@@ -315,7 +315,7 @@ func.func @contraction(%x: tensor<6x4xf32>, %w: tensor<8x5xf32>) {
 // -----
 
 func.func @result_shape(%x: tensor<6x4xf32>, %w: tensor<8x4xf32>) {
-  // expected-error@+1 {{'tp.matmul' op result 0 has size 9 along 'k' where 8 is wanted}}
+  // expected-error@+1 {{'tp.matmul' op result 'y' has size 9 along 'k' where 8 is wanted}}
   %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<8x4xf32>) -> tensor<6x9xf32>
   return
 }
@@ -323,7 +323,7 @@ func.func @result_shape(%x: tensor<6x4xf32>, %w: tensor<8x4xf32>) {
 // -----
 
 func.func @broadcast(%x: tensor<6x4xf32>, %b: tensor<6xf32>) {
-  // expected-error@+1 {{'tp.add' op operand 1 has size 6 along 'c0' where 4 is wanted}}
+  // expected-error@+1 {{'tp.add' op operand 'rhs' has size 6 along 'c0' where 4 is wanted}}
   %y = tp.add %x, %b : (tensor<6x4xf32>, tensor<6xf32>) -> tensor<6x4xf32>
   return
 }
@@ -331,7 +331,7 @@ func.func @broadcast(%x: tensor<6x4xf32>, %b: tensor<6xf32>) {
 // -----
 
 func.func @groups_of_attention(%q: tensor<2x3x2x3x4xf32>, %k: tensor<2x3x3x4xf32>) {
-  // expected-error@+1 {{'tp.attention' op operand 1 has size 3 along 'm' where 2 is wanted}}
+  // expected-error@+1 {{'tp.attention' op operand 'k' has size 3 along 'm' where 2 is wanted}}
   %y, %l = tp.attention %q, %k, %k {scale = 0.5 : f64} : (tensor<2x3x2x3x4xf32>, tensor<2x3x3x4xf32>, tensor<2x3x3x4xf32>) -> (tensor<2x3x2x3x4xf32>, tensor<2x3x2x3xf32>)
   return
 }
@@ -339,7 +339,7 @@ func.func @groups_of_attention(%q: tensor<2x3x2x3x4xf32>, %k: tensor<2x3x3x4xf32
 // -----
 
 func.func @rank(%x: tensor<6x4xf32>, %w: tensor<4xf32>) {
-  // expected-error@+1 {{'tp.matmul' op operand 1 has 1 dimensions where 'k h' is wanted}}
+  // expected-error@+1 {{'tp.matmul' op operand 'w' has 1 dimensions where 'k h' is wanted}}
   %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<4xf32>) -> tensor<6xf32>
   return
 }

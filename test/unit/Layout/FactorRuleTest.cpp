@@ -12,29 +12,48 @@ namespace {
 
 using Shapes = std::vector<std::vector<int64_t>>;
 
-llvm::Expected<FactorRule> bind(llvm::StringRef text, const Shapes &operands,
-                                const Shapes &results,
-                                llvm::StringRef whole = "",
-                                llvm::StringRef stats = "") {
-  llvm::SmallVector<llvm::ArrayRef<int64_t>> in(operands.begin(),
-                                                operands.end());
-  llvm::SmallVector<llvm::ArrayRef<int64_t>> out(results.begin(),
-                                                 results.end());
-  return FactorRule::bind(text, whole, stats, in, out);
+/// A rule's text, from its lists by name.
+RuleText text(llvm::StringRef factors, llvm::StringRef whole = "",
+              llvm::StringRef stats = "", llvm::StringRef linear = "",
+              llvm::StringRef decompose = "") {
+  RuleText rule;
+  rule.factors = factors;
+  rule.whole = whole;
+  rule.stats = stats;
+  rule.linear = linear;
+  rule.decompose = decompose;
+  return rule;
 }
 
-std::string errorOf(llvm::StringRef text, const Shapes &operands,
-                    const Shapes &results) {
-  auto rule = bind(text, operands, results);
-  return rule ? "" : llvm::toString(rule.takeError());
+/// Binds to operands called x, w, b and results y, z of these shapes; no shape
+/// means that the operand is absent.
+llvm::Expected<FactorRule>
+bind(const RuleText &rule,
+     const std::vector<std::optional<std::vector<int64_t>>> &operands,
+     const Shapes &results) {
+  std::vector<NamedShape> in, out;
+  for (auto [i, shape] : llvm::enumerate(operands)) {
+    in.push_back({llvm::StringRef("xwb").substr(i, 1), std::nullopt});
+    if (shape)
+      in.back().shape = *shape;
+  }
+  for (auto [i, shape] : llvm::enumerate(results))
+    out.push_back({llvm::StringRef("yz").substr(i, 1), shape});
+  return FactorRule::bind(rule, in, out);
+}
+
+std::string
+errorOf(const RuleText &rule,
+        const std::vector<std::optional<std::vector<int64_t>>> &operands,
+        const Shapes &results) {
+  auto bound = bind(rule, operands, results);
+  return bound ? "" : llvm::toString(bound.takeError());
 }
 
 /// The rule of tp.matmul on [3, 7, 5] by [11, 5]; linear in either operand.
 FactorRule makeMatmul() {
-  FactorRule rule = llvm::cantFail(
-      bind("* h, k h -> * k", {{3, 7, 5}, {11, 5}}, {{3, 7, 11}}));
-  rule.linear = {{0}, {1}};
-  return rule;
+  return llvm::cantFail(bind(text("x: * h, w: k h -> y: * k", "", "", "x | w"),
+                             {{{3, 7, 5}}, {{11, 5}}}, {{3, 7, 11}}));
 }
 
 unsigned factor(const FactorRule &rule, llvm::StringRef name) {
@@ -64,37 +83,109 @@ TEST(FactorRule, StarTakesTheDimensionsThatNamesLeave) {
 }
 
 TEST(FactorRule, StarMayBeEmpty) {
-  auto rule = bind("* h, k h -> * k", {{5}, {11, 5}}, {{11}});
+  auto rule =
+      bind(text("x: * h, w: k h -> y: * k"), {{{5}}, {{11, 5}}}, {{11}});
   ASSERT_TRUE(bool(rule)) << llvm::toString(rule.takeError());
   EXPECT_EQ(rule->factors.size(), 2u);
 }
 
 TEST(FactorRule, StarInTheMiddle) {
-  auto rule = bind("b s * d -> b s * d", {{2, 3, 4, 5, 6}}, {{2, 3, 4, 5, 6}});
+  auto rule = bind(text("x: b s * d -> y: b s * d"), {{{2, 3, 4, 5, 6}}},
+                   {{2, 3, 4, 5, 6}});
   ASSERT_TRUE(bool(rule)) << llvm::toString(rule.takeError());
   EXPECT_EQ(rule->factors[rule->operands[0][2][0]].name, "b0");
   EXPECT_EQ(rule->factors[rule->operands[0][4][0]].name, "d");
 }
 
 TEST(FactorRule, RefusesAnotherSize) {
-  EXPECT_EQ(errorOf("* h, k h -> * k", {{3, 5}, {11, 6}}, {{3, 11}}),
-            "operand 1 has size 6 along 'h' where 5 is wanted");
-  EXPECT_EQ(errorOf("* h, k h -> * k", {{3, 5}, {11, 5}}, {{3, 12}}),
-            "result 0 has size 12 along 'k' where 11 is wanted");
+  RuleText matmul = text("x: * h, w: k h -> y: * k");
+  EXPECT_EQ(errorOf(matmul, {{{3, 5}}, {{11, 6}}}, {{3, 11}}),
+            "operand 'w' has size 6 along 'h' where 5 is wanted");
+  EXPECT_EQ(errorOf(matmul, {{{3, 5}}, {{11, 5}}}, {{3, 12}}),
+            "result 'y' has size 12 along 'k' where 11 is wanted");
 }
 
 TEST(FactorRule, RefusesAnotherRank) {
-  EXPECT_EQ(errorOf("* h, k h -> * k", {{3, 5}, {2, 11, 5}}, {{3, 11}}),
-            "operand 1 has 3 dimensions where 'k h' is wanted");
-  EXPECT_EQ(errorOf("* h, k h -> * k", {{}, {11, 5}}, {{11}}),
-            "operand 0 has 0 dimensions where '* h' is wanted");
+  RuleText matmul = text("x: * h, w: k h -> y: * k");
+  EXPECT_EQ(errorOf(matmul, {{{3, 5}}, {{2, 11, 5}}}, {{3, 11}}),
+            "operand 'w' has 3 dimensions where 'k h' is wanted");
+  EXPECT_EQ(errorOf(matmul, {{std::vector<int64_t>()}, {{11, 5}}}, {{11}}),
+            "operand 'x' has 0 dimensions where '* h' is wanted");
 }
 
 TEST(FactorRule, RefusesAnotherNumberOfTensors) {
-  EXPECT_EQ(errorOf("* h, k h -> * k", {{3, 5}}, {{3, 11}}),
+  EXPECT_EQ(errorOf(text("x: * h, w: k h -> y: * k"), {{{3, 5}}}, {{3, 11}}),
             "rule has 2 operands, the op 1");
-  EXPECT_EQ(errorOf("* -> *", {{3}}, {{3}, {3}}),
+  EXPECT_EQ(errorOf(text("x: * -> y: *"), {{{3}}}, {{3}, {3}}),
             "rule has 1 results, the op 2");
+}
+
+TEST(FactorRule, RefusesNamesThatAreNotTheOps) {
+  EXPECT_EQ(errorOf(text("x: * h, v: k h -> y: * k"), {{{3, 5}}, {{11, 5}}},
+                    {{3, 11}}),
+            "rule calls operand 1 'v', the op calls it 'w'");
+  EXPECT_EQ(errorOf(text("x: * -> sum: *"), {{{3}}}, {{3}}),
+            "rule calls result 0 'sum', the op calls it 'y'");
+  EXPECT_EQ(errorOf(text("* -> y: *"), {{{3}}}, {{3}}),
+            "rule has '*' for operand 'x'; wanted its name, a colon, and its "
+            "factors");
+}
+
+TEST(FactorRule, RefusesFactorsThatCannotBe) {
+  EXPECT_EQ(errorOf(text("x: h h -> y: h"), {{{3, 3}}}, {{3}}),
+            "rule has factor 'h' twice in 'x'");
+  EXPECT_EQ(errorOf(text("x: copied -> y: copied"), {{{3}}}, {{3}}),
+            "rule has a factor 'copied', the name of a way");
+}
+
+TEST(FactorRule, RefusesListsOfUnknownFactors) {
+  auto error = [](const RuleText &rule) {
+    return errorOf(rule, {{{3, 5}}}, {{3, 5}});
+  };
+  llvm::StringRef factors = "x: * h -> y: * h";
+  EXPECT_EQ(error(text(factors, "h q")),
+            "`whole` lists 'q', which is no factor of rule 'x: * h -> y: * h'");
+  EXPECT_EQ(error(text(factors, "", "H")),
+            "`stats` lists 'H', which is no factor of rule 'x: * h -> y: * h'");
+  EXPECT_EQ(error(text(factors, "", "", "", "v")),
+            "`decompose` lists 'v', which is no factor of rule 'x: * h -> y: * "
+            "h'");
+  EXPECT_EQ(error(text(factors, "h b0")), "");
+}
+
+TEST(FactorRule, RefusesLinearSetsOfUnknownOperands) {
+  auto error = [](llvm::StringRef linear) {
+    return errorOf(text("x: *, w: * -> y: *", "", "", linear), {{{3}}, {{3}}},
+                   {{3}});
+  };
+  EXPECT_EQ(error("0"), "`linear` names '0', which is no operand of rule 'x: "
+                        "*, w: * -> y: *'");
+  EXPECT_EQ(error("x | y"), "`linear` names 'y', which is no operand of rule "
+                            "'x: *, w: * -> y: *'");
+  EXPECT_EQ(error("x w x"), "`linear` names 'x' twice in a set");
+  EXPECT_EQ(error("x | | w"), "`linear` has an empty set in 'x | | w'");
+  EXPECT_EQ(error("x | w | x"), "`linear` has the same set twice in 'x | w | "
+                                "x'");
+  EXPECT_EQ(error("x w | w"), "");
+}
+
+TEST(FactorRule, AbsentOperandsAreLeftOut) {
+  RuleText rule =
+      text("x: * h, w: k h, b?: k g -> y: * k", "g", "", "x b | b | x | w");
+  auto with = bind(rule, {{{3, 5}}, {{11, 5}}, {{11, 2}}}, {{3, 11}});
+  ASSERT_TRUE(bool(with)) << llvm::toString(with.takeError());
+  EXPECT_EQ(with->operands.size(), 3u);
+  EXPECT_EQ(with->linear.size(), 4u);
+  EXPECT_EQ(with->wayName({WayKind::Linear, 0, 0}), "linear in x b");
+  // Sets that are empty or equal without it go.
+  auto without = bind(rule, {{{3, 5}}, {{11, 5}}, std::nullopt}, {{3, 11}});
+  ASSERT_TRUE(bool(without)) << llvm::toString(without.takeError());
+  EXPECT_EQ(without->operands.size(), 2u);
+  ASSERT_EQ(without->linear.size(), 2u);
+  EXPECT_EQ(without->wayName({WayKind::Linear, 0, 0}), "linear in x");
+  EXPECT_EQ(without->wayName({WayKind::Linear, 0, 1}), "linear in w");
+  EXPECT_EQ(errorOf(text("x: *, w: * -> y: *"), {{{3}}, std::nullopt}, {{3}}),
+            "operand 'w' is absent; its rule wants 'w?:' if it may be");
 }
 
 TEST(FactorRule, WaysOfMatmul) {
@@ -112,25 +203,30 @@ TEST(FactorRule, WaysOfMatmul) {
   EXPECT_EQ(states(rule, {WayKind::Linear, 0, 1}), "(C, P) -> (P)");
 }
 
-TEST(FactorRule, WaysHaveNames) {
+TEST(FactorRule, WaysHaveNamesThatDiffer) {
   FactorRule rule = makeMatmul();
-  EXPECT_EQ(rule.wayName({WayKind::Replicated, 0, 0}), "replicated");
-  EXPECT_EQ(rule.wayName({WayKind::Copied, 0, 0}), "copied");
-  EXPECT_EQ(rule.wayName({WayKind::Linear, 0, 1}), "linear");
-  EXPECT_EQ(rule.wayName({WayKind::Split, factor(rule, "h"), 0}), "h");
+  std::vector<std::string> names;
+  for (Way way : rule.ways()) {
+    names.push_back(rule.wayName(way));
+    EXPECT_TRUE(rule.findWay(names.back()) == way);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"replicated", "b0", "b1", "h", "k",
+                                      "copied", "linear in x", "linear in w"}));
+  EXPECT_EQ(rule.findWay("linear"), std::nullopt);
 }
 
 TEST(FactorRule, ResultWithoutAFactorThatNothingSumsIsCopied) {
   // v stands in the result only, as in the gradient of a table.
-  FactorRule rule =
-      llvm::cantFail(bind("*, * h -> v h, h", {{3}, {3, 5}}, {{9, 5}, {5}}));
+  FactorRule rule = llvm::cantFail(bind(text("x: *, w: * h -> y: v h, z: h"),
+                                        {{{3}}, {{3, 5}}}, {{9, 5}, {5}}));
   EXPECT_EQ(states(rule, {WayKind::Split, factor(rule, "v"), 0}),
             "(C, C) -> (S(0), C)");
 }
 
 TEST(FactorRule, IntegersAreReplicatedWhereFloatsAreCopied) {
-  FactorRule rule =
-      llvm::cantFail(bind("*, v h -> * h", {{2, 3}, {9, 5}}, {{2, 3, 5}}));
+  FactorRule rule = llvm::cantFail(
+      bind(text("x: *, w: v h -> y: * h"), {{{2, 3}}, {{9, 5}}}, {{2, 3, 5}}));
   rule.integerOperand = {true, false};
   EXPECT_EQ(states(rule, {WayKind::Split, factor(rule, "v"), 0}),
             "(R, S(0)) -> (P)");
@@ -138,23 +234,25 @@ TEST(FactorRule, IntegersAreReplicatedWhereFloatsAreCopied) {
 }
 
 TEST(FactorRule, MaximumOverASplitFactorIsAPartialMaximum) {
-  FactorRule rule = llvm::cantFail(bind("* v -> *", {{3, 9}}, {{3}}));
-  rule.maxReduction = true;
+  RuleText max = text("x: * v -> y: *");
+  max.maxReduction = true;
+  FactorRule rule = llvm::cantFail(bind(max, {{{3, 9}}}, {{3}}));
   EXPECT_EQ(states(rule, {WayKind::Split, factor(rule, "v"), 0}),
             "(S(1)) -> (P<max>)");
 }
 
 TEST(FactorRule, DecomposedFactorGivesReplicatedResults) {
   FactorRule rule =
-      llvm::cantFail(bind("* v, * -> ,", {{3, 9}, {3}}, {{}, {}}));
-  rule.factors[factor(rule, "v")].decomposed = true;
+      llvm::cantFail(bind(text("x: * v, w: * -> y:, z:", "", "", "", "v"),
+                          {{{3, 9}}, {{3}}}, {{}, {}}));
   EXPECT_EQ(states(rule, {WayKind::Split, factor(rule, "v"), 0}),
             "(S(1), C) -> (R, R)");
 }
 
 TEST(FactorRule, WholeAndStatisticFactorsAreNotSplit) {
-  FactorRule rule = llvm::cantFail(
-      bind("b s h, h -> b s h", {{2, 3, 5}, {5}}, {{2, 3, 5}}, "s", "h"));
+  FactorRule rule =
+      llvm::cantFail(bind(text("x: b s h, w: h -> y: b s h", "s", "h"),
+                          {{{2, 3, 5}}, {{5}}}, {{2, 3, 5}}));
   EXPECT_TRUE(rule.canSplit(factor(rule, "b")));
   EXPECT_FALSE(rule.canSplit(factor(rule, "s")));
   EXPECT_FALSE(rule.canSplit(factor(rule, "h")));

@@ -31,8 +31,8 @@ TEST(Verify, WellFormedProblemPasses) {
 }
 
 TEST(Verify, ConversionTables) {
-  EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].numStates = 9; }),
-            "conversion table 0: has 9 states, wanted 1 to 8");
+  EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].numStates = 17; }),
+            "conversion table 0: has 17 states, wanted 1 to 16");
   EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].cost.pop_back(); }),
             "conversion table 0: has 3 costs for 2 states, wanted 4");
   EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].cost[1] = {-1}; }),

@@ -1,0 +1,61 @@
+// RUN: tp-opt %s --split-input-file --tp-shard="mesh=tp=2 topology=%S/../topologies/flat.yaml" --tp-insert-conjugates --tp-differentiate --tp-optimize --tp-partition --tp-count | FileCheck %s
+//
+// What does not reach the loss has no gradient, in the prediction as in the
+// step: tp-count fails where they differ.
+
+// A value that leaves beside the loss, behind a weight of its own that so is
+// never updated; the value both go back to is wanted with and without gradient.
+// CHECK: tp.counted = {bytes = {{[1-9]}}
+// CHECK-LABEL: func.func @step
+// CHECK: %[[SIDE:.*]] = tp.param @side
+// CHECK: tp.matmul %{{.*}}, %[[SIDE]]
+// CHECK-NOT: @side
+tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @up : tensor<64x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @down : tensor<16x64xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @side : tensor<48x16xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @step(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<f32> {tp.role = "loss"}, tensor<2x8x48xf32> {tp.role = "hidden"}) {
+  %table = tp.param @wte : tensor<32x16xf32>
+  %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>
+  %side = tp.param @side : tensor<48x16xf32>
+  %hidden = tp.matmul %x, %side : (tensor<2x8x16xf32>, tensor<48x16xf32>) -> tensor<2x8x48xf32>
+  %up = tp.param @up : tensor<64x16xf32>
+  %u = tp.matmul %x, %up : (tensor<2x8x16xf32>, tensor<64x16xf32>) -> tensor<2x8x64xf32>
+  %g = tp.gelu %u : (tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
+  %down = tp.param @down : tensor<16x64xf32>
+  %y = tp.matmul %g, %down : (tensor<2x8x64xf32>, tensor<16x64xf32>) -> tensor<2x8x16xf32>
+  %logits = tp.matmul %y, %table : (tensor<2x8x16xf32>, tensor<32x16xf32>) -> tensor<2x8x32xf32>
+  %sum, %count = tp.cross_entropy %logits, %labels : (tensor<2x8x32xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss, %hidden : tensor<f32>, tensor<2x8x48xf32>
+}
+
+// -----
+
+// A summand that leaves and is used, a constant in the forward, a frozen
+// weight, what nothing reads, and a table that is read twice.
+// CHECK: tp.counted = {bytes = {{[1-9]}}
+// CHECK-LABEL: func.func @more
+// CHECK-NOT: tp.relu
+// CHECK: tp.next
+// CHECK-NOT: tp.matmul_wgrad {{.*}} tensor<64x16xf32>
+tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @up : tensor<64x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>, frozen}
+tp.parameter @down : tensor<16x64xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @more(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<2x8x16xf32> {tp.role = "hidden"}, tensor<f32> {tp.role = "loss"}, tensor<2x8x32xf32> {tp.role = "logits"}) {
+  %table = tp.param @wte : tensor<32x16xf32>
+  %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>
+  %two = tp.constant {value = 2.0 : f64} : () -> tensor<f32>
+  %s = tp.mul %x, %two : (tensor<2x8x16xf32>, tensor<f32>) -> tensor<2x8x16xf32>
+  %up = tp.param @up : tensor<64x16xf32>
+  %u = tp.matmul %s, %up : (tensor<2x8x16xf32>, tensor<64x16xf32>) -> tensor<2x8x64xf32>
+  %unread = tp.relu %u : (tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
+  %g = tp.gelu %u : (tensor<2x8x64xf32>) -> tensor<2x8x64xf32>
+  %down = tp.param @down : tensor<16x64xf32>
+  %y = tp.matmul %g, %down : (tensor<2x8x64xf32>, tensor<16x64xf32>) -> tensor<2x8x16xf32>
+  %again = tp.param @wte : tensor<32x16xf32>
+  %logits = tp.matmul %y, %again : (tensor<2x8x16xf32>, tensor<32x16xf32>) -> tensor<2x8x32xf32>
+  %sum, %count = tp.cross_entropy %logits, %labels : (tensor<2x8x32xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %y, %loss, %logits : tensor<2x8x16xf32>, tensor<f32>, tensor<2x8x32xf32>
+}
