@@ -77,9 +77,7 @@ private:
 
   LogicalResult convert(Value value, unsigned axis) {
     auto it = wants.find(value);
-    if (it == wants.end() ||
-        !isa<FloatType>(
-            cast<RankedTensorType>(value.getType()).getElementType()))
+    if (it == wants.end() || !tp::carriesGradient(value))
       return success();
     auto states = llvm::map_to_vector(
         it->second, [](const Want &want) { return want.state; });

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// lower-to-plan: instructions over buffers at fixed offsets, then the file.
+// lower-to-plan: functions of local tp ops become programs of instructions over
+// buffers that have no place yet.
+//
+// Invariant: each tensor has one buffer, written by the instructions of the op
+// that makes it and by nothing else; a reshape shares its operand's.
 
-#include "BufferPlan.h"
-#include "PlanWriter.h"
 #include "colrow/Passes/Passes.h"
+#include "colrow/Plan/KernelTable.h"
 #include "colrow/TP/Inputs.h"
 #include "colrow/TP/PlanLowering.h"
 #include "colrow/TP/RowLowering.h"
-#include "colrow/runtime/PlanFile.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -19,322 +20,180 @@ namespace colrow::passes {
 using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
+using planir::BufferType;
 
 namespace {
 
-int64_t elementsOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
-}
-
-/// "layers.3.mlp.up tp.matmul": the op and where it comes from.
-std::string nameOf(Operation *op) {
+/// "layers.3.mlp.up tp.matmul +2": the first op of a group, where it comes from
+/// and how many others are with it.
+StringAttr nameOf(ArrayRef<Operation *> group) {
   std::string name;
-  op->getLoc()->walk([&](Location loc) {
+  group.front()->getLoc()->walk([&](Location loc) {
     if (auto named = dyn_cast<NameLoc>(loc)) {
       name = named.getName().str() + " ";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
   });
-  return name + op->getName().getStringRef().str();
+  name += group.front()->getName().getStringRef();
+  if (group.size() > 1)
+    name += " +" + std::to_string(group.size() - 1);
+  return StringAttr::get(group.front()->getContext(), name);
 }
 
-/// Steps of the program, in order: one op, or the ops of one kernel.
-SmallVector<SmallVector<Operation *>> groupSteps(func::FuncOp step) {
-  SmallVector<SmallVector<Operation *>> steps;
+/// The ops of a phase, in order: one op, or the ops of one kernel.
+SmallVector<SmallVector<Operation *>> groupOps(Block &phase) {
+  SmallVector<SmallVector<Operation *>> groups;
   IntegerAttr last;
-  tp::forEachOp(step, [&](Operation &op) {
+  for (Operation &op : phase.without_terminator()) {
     auto kernel = op.getAttrOfType<IntegerAttr>("kernel");
     if (kernel && kernel == last)
-      steps.back().push_back(&op);
+      groups.back().push_back(&op);
     else
-      steps.push_back({&op});
+      groups.push_back({&op});
     last = kernel;
-  });
-  return steps;
+  }
+  return groups;
 }
 
-class Lowering : public tp::PlanLowering {
+/// Tables of a module: equal ones are declared once, and made once per key.
+class ConstantTables {
 public:
-  Lowering(ModuleOp module, func::FuncOp step)
-      : module(module), step(step), steps(groupSteps(step)),
-        buffers(step, steps) {
-    program.module = module;
-    program.mesh = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
-  }
+  ConstantTables(ModuleOp module, Block::iterator at)
+      : builder(module.getBody(), at), symbols(module) {}
 
-  LogicalResult run() {
-    if (failed(placeArguments()))
-      return failure();
-    placeSymbols();
-    findVocabulary();
-    assignUpdates();
-    for (auto [i, group] : llvm::enumerate(steps)) {
-      current = i;
-      if (failed(lowerStep(group)))
-        return failure();
+  planir::ConstantOp intern(const tp::ConstantTable &table) {
+    planir::ConstantOp &known = byKey[table.key];
+    if (known)
+      return known;
+    auto type = RankedTensorType::get(table.shape, builder.getF32Type());
+    auto value = DenseElementsAttr::get(type, ArrayRef<float>(table.make()));
+    planir::ConstantOp &equal = byValue[value];
+    if (!equal) {
+      equal = planir::ConstantOp::create(builder, builder.getUnknownLoc(),
+                                         table.name, value, -1);
+      symbols.insert(equal);
     }
-    program.scratchBytes = buffers.allocate();
-    if (failed(checkRegions()))
-      return failure();
-    resolve();
-    countMemory();
-    return success();
-  }
-
-  PlanProgram &getProgram() { return program; }
-
-  //===--------------------------------------------------------------------===//
-  // PlanLowering
-  //===--------------------------------------------------------------------===//
-
-  void gemm(const tp::GemmShape &shape, tp::PlanRef a, tp::PlanRef b,
-            tp::PlanRef c) override {
-    GemmCall call;
-    call.shape = shape;
-    call.a = address(a);
-    call.b = address(b);
-    call.c = address(c);
-    emit(call);
-  }
-
-  void launch(llvm::Expected<kernel::RowKernel> kernel,
-              ArrayRef<tp::PlanRef> args, ArrayRef<tp::PlanInt> ints) override {
-    if (!kernel) {
-      std::string error = llvm::toString(kernel.takeError());
-      if (kernelError.empty())
-        kernelError = std::move(error);
-      return;
-    }
-    KernelCall call;
-    call.kernel = internKernel(*kernel);
-    for (auto [ref, arg] : llvm::zip(args, kernel->args)) {
-      call.args.push_back(address(ref));
-      call.bytes.push_back(extent(*kernel, arg));
-    }
-    call.ints.assign(ints.begin(), ints.end());
-    emit(call);
-  }
-
-  void fillZero(tp::PlanRef ref, int64_t elements) override {
-    emit(FillCall{address(ref), uint64_t(elements) * 4});
-  }
-
-  void loop(int64_t trips, llvm::function_ref<void()> body) override {
-    size_t at = program.instructions.size();
-    emit(LoopBegin{trips, 0});
-    body();
-    std::get<LoopBegin>(program.instructions[at].call).body =
-        program.instructions.size() - at - 1;
-  }
-
-  tp::PlanRef temporary(int64_t elements) override {
-    tp::PlanRef ref;
-    ref.temp = buffers.addTemporary(current, elements * 4);
-    return ref;
-  }
-
-  void alias(Value, Value) override {} // BufferPlan has seen it
-
-  void collective(Operation *op) override {
-    Value in = op->getOperand(0), out = op->getResult(0);
-    CollectiveCall call;
-    for (auto name :
-         op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
-      call.axes.push_back(*program.mesh.getMesh().find(name));
-    call.kind = isa<tp::AllReduceOp>(op)   ? CollectiveCall::AllReduce
-                : isa<tp::AllGatherOp>(op) ? CollectiveCall::AllGather
-                                           : CollectiveCall::ReduceScatter;
-    if (auto reduce = dyn_cast<tp::AllReduceOp>(op))
-      call.isMax = reduce.getReduction() == "max";
-    if (auto reason = op->getAttrOfType<StringAttr>("reason"))
-      call.reason = reason.str();
-    call.count = elementsOf(in);
-    if (auto dim = op->getAttrOfType<IntegerAttr>("dim"))
-      describeBlocks(call, cast<RankedTensorType>(in.getType()),
-                     cast<RankedTensorType>(out.getType()), dim.getInt());
-    call.payloadBytes = 4 * std::max(elementsOf(in), elementsOf(out));
-    call.src = address(ref(in));
-    call.dst = address(ref(out));
-    emit(call);
+    return known = equal;
   }
 
 private:
-  static void describeBlocks(CollectiveCall &call, RankedTensorType in,
-                             RankedTensorType out, int64_t dim) {
-    bool gathers = call.kind == CollectiveCall::AllGather;
-    auto whole = (gathers ? out : in).getShape();
-    auto part = (gathers ? in : out).getShape();
-    int64_t inner = 1;
-    call.outer = 1;
-    for (auto [d, size] : llvm::enumerate(whole))
-      (int64_t(d) < dim ? call.outer : inner) *= int64_t(d) == dim ? 1 : size;
-    call.block = part[dim] * inner;
-    call.total = whole[dim] * inner;
+  OpBuilder builder;
+  SymbolTable symbols;
+  llvm::DenseMap<Attribute, planir::ConstantOp> byKey, byValue;
+};
+
+/// What the functions of a module share.
+struct ModuleTables {
+  explicit ModuleTables(func::FuncOp first)
+      : module(first->getParentOfType<ModuleOp>()),
+        kernels(module, Block::iterator(first)),
+        constants(module, Block::iterator(first)) {}
+
+  ModuleOp module;
+  planir::KernelTable kernels;
+  ConstantTables constants;
+};
+
+class ProgramLowering {
+public:
+  ProgramLowering(func::FuncOp function, ModuleTables &tables)
+      : function(function), tables(tables), builder(function), plan(builder) {
+    // Kernels and tables come before the programs.
+    builder.setInsertionPointAfter(function);
   }
 
-  /// Bytes from an argument's address that the kernel may touch.
-  static uint64_t extent(const kernel::RowKernel &kernel,
-                         const kernel::Arg &arg) {
-    int64_t last = arg.offset + (kernel.cols - 1) * arg.colStride;
-    for (auto [rows, stride] : llvm::zip(kernel.rows, arg.rowStrides))
-      last += (rows - 1) * stride;
-    int64_t offset = 0;
-    for (const kernel::Node &node : kernel.nodes)
-      if ((node.kind == kernel::NodeKind::Load ||
-           node.kind == kernel::NodeKind::Store) &&
-          &kernel.args[node.arg] == &arg)
-        offset = std::max(offset, node.imm);
-    return uint64_t(last + offset + 1) *
-           (arg.elem == kernel::Elem::I64 ? 8 : 4);
-  }
-
-  template <typename Call> void emit(Call call) {
-    PlanInstruction instruction;
-    instruction.call = std::move(call);
-    instruction.name = currentName;
-    program.instructions.push_back(std::move(instruction));
-  }
-
-  LogicalResult placeArguments() {
-    for (BlockArgument argument : step.getArguments()) {
-      tp::InputAttr input = tp::getInput(step, argument.getArgNumber());
-      auto type = cast<RankedTensorType>(argument.getType());
-      bool isIds = input.getRole() == tp::InputRole::Ids;
-      if (input.getRole() == tp::InputRole::Data ||
-          !type.getElementType().isInteger(32))
-        return step.emitError("lower-to-plan: argument ")
-               << argument.getArgNumber()
-               << " must be i32 with the role ids ([batch, seq]) or labels "
-                  "([batch, seq + 1]) in {tp.input = #tp.input<...>}";
-      int64_t seq = type.getDimSize(1) - !isIds;
-      if (program.batch &&
-          (program.batch != type.getDimSize(0) || program.seq != seq))
-        return step.emitError("lower-to-plan: argument ")
-               << argument.getArgNumber() << " is for a batch of "
-               << type.getDimSize(0) << " x " << seq << ", another one of "
-               << program.batch << " x " << program.seq;
-      program.batch = type.getDimSize(0);
-      program.seq = seq;
+  LogicalResult run() {
+    createProgram();
+    createInputs();
+    findUpdates();
+    for (auto [from, to] :
+         llvm::zip_equal(function.getBody(), program.getBody())) {
+      builder.setInsertionPoint(to.getTerminator());
+      for (ArrayRef<Operation *> group : groupOps(from)) {
+        plan.setName(nameOf(group));
+        if (failed(lower(group)))
+          return failure();
+      }
     }
-    if (!program.batch || program.seq < 1)
-      return step.emitError("lower-to-plan: the step has no argument with the "
-                            "role \"ids\"");
-    for (BlockArgument argument : step.getArguments()) {
-      tp::InputAttr input = tp::getInput(step, argument.getArgNumber());
-      uint64_t offset =
-          input.getRole() == tp::InputRole::Ids
-              ? runtime::inputIdsOffset()
-              : runtime::inputLabelsOffset(program.batch, program.seq);
-      buffers.fix(argument, uint8_t(plan::Region::input), offset);
-    }
+    createUpdates();
+    createOutputs();
     return success();
   }
 
-  /// Parameters, then state, each at a 64-byte boundary.
-  void placeSymbols() {
-    auto place = [&](Operation *op, RankedTensorType type) {
-      uint64_t bytes = uint64_t(type.getNumElements()) * 4;
-      symbolIndex[SymbolTable::getSymbolName(op)] = program.symbols.size();
-      program.symbols.push_back({op, program.persistentBytes, bytes});
-      program.persistentBytes += llvm::alignTo(bytes, 64);
-      return bytes;
-    };
-    for (auto op : module.getOps<tp::ParameterOp>())
-      program.parameterBytes += place(op, op.getTensorType());
-    for (auto op : module.getOps<tp::StateOp>())
-      program.optimizerBytes += place(op, cast<RankedTensorType>(op.getType()));
-    step.walk([&](tp::ParamOp op) {
-      buffers.fix(op.getResult(), uint8_t(plan::Region::persistent),
-                  symbolOf(op.getSymbol()).offset);
-    });
+private:
+  static constexpr llvm::StringLiteral phaseNames[] = {"forward", "backward",
+                                                       "update"};
+
+  /// A function with a backward is what tp-run trains with.
+  void createProgram() {
+    size_t phases = function.getBody().getBlocks().size();
+    program = planir::ProgramOp::create(
+        builder, function.getLoc(),
+        phases > 1 ? "train" : function.getSymName(),
+        /*ranks=*/DenseI64ArrayAttr(),
+        builder.getStrArrayAttr(
+            SmallVector<StringRef>(ArrayRef(phaseNames).take_front(phases))));
+    for (size_t i = 0; i < phases; ++i)
+      program.getBody().emplaceBlock();
+    for (Block &block : program.getBody()) {
+      builder.setInsertionPointToEnd(&block);
+      if (Block *next = block.getNextNode())
+        planir::NextOp::create(builder, function.getLoc(), next);
+      else
+        planir::EndOp::create(builder, function.getLoc());
+    }
+    builder.setInsertionPoint(program.getBody().front().getTerminator());
   }
 
-  /// Ids are checked against what they index.
-  void findVocabulary() {
-    program.vocabulary = std::numeric_limits<int32_t>::max();
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      if (auto high = tp::getInput(step, i).getHigh())
-        program.vocabulary = std::min(program.vocabulary, *high);
+  //===--------------------------------------------------------------------===//
+  // Inputs
+  //===--------------------------------------------------------------------===//
+
+  void createInputs() {
+    for (BlockArgument argument : function.getArguments()) {
+      tp::InputAttr input = tp::getInput(function, argument.getArgNumber());
+      auto type = cast<RankedTensorType>(argument.getType());
+      auto made = planir::InputOp::create(
+          builder, argument.getLoc(),
+          BufferType::get(builder.getContext(), type.getElementType()),
+          tp::tensorBytes(type), builder.getStringAttr(input.getName()),
+          builder.getStringAttr(tp::stringifyInputRole(input.getRole())),
+          TypeAttr::get(type), input.getBatchDimension().value_or(-1),
+          input.getLow().value_or(0), input.getHigh().value_or(0),
+          input.getPaddingValue(), -1);
+      plan.setBuffer(argument, made);
+    }
   }
 
-  PersistentSymbol &symbolOf(StringRef name) {
-    auto attr = StringAttr::get(module.getContext(), name);
-    return program.symbols[symbolIndex.lookup(attr)];
-  }
+  //===--------------------------------------------------------------------===//
+  // Groups of ops
+  //===--------------------------------------------------------------------===//
 
-  /// A new value is written over the old one where no later step reads the old
-  /// one; else it is copied at the end.
-  void assignUpdates() {
-    llvm::StringMap<unsigned> lastRead;
-    step.walk([&](tp::ParamOp op) {
-      unsigned &last = lastRead[op.getSymbol()];
-      last = std::max(last, buffers.lastUse(op.getResult()));
-    });
-    step.walk([&](tp::UpdateOp op) {
-      Operation *maker = op.getValue().getDefiningOp();
-      if (isa_and_nonnull<tp::AdamWOp>(maker) &&
-          buffers.stepOf(maker) >= lastRead.lookup(op.getSymbol()))
-        buffers.fix(op.getValue(), uint8_t(plan::Region::persistent),
-                    symbolOf(op.getSymbol()).offset);
-    });
-  }
-
-  LogicalResult lowerStep(ArrayRef<Operation *> group) {
-    currentName = nameOf(group.front());
-    if (group.size() > 1)
-      currentName += llvm::formatv(" +{0}", group.size() - 1);
-    if (group.front()->hasAttr("kernel"))
-      return lowerKernel(group);
+  LogicalResult lower(ArrayRef<Operation *> group) {
     Operation *op = group.front();
+    if (op->hasAttr("kernel"))
+      return lowerKernel(group);
     if (auto lowerable = dyn_cast<tp::PlanLowerableOpInterface>(op)) {
-      lowerable.lowerToPlan(*this);
-      if (!kernelError.empty())
-        return op->emitOpError("cannot become a kernel: ") << kernelError;
+      lowerable.lowerToPlan(plan);
       return success();
     }
-    if (isa<tp::ParamOp>(op))
+    if (auto param = dyn_cast<tp::ParamOp>(op)) {
+      plan.setBuffer(param.getResult(),
+                     global(param.getSymbolAttr(), param.getType()));
       return success();
+    }
     if (auto update = dyn_cast<tp::UpdateOp>(op)) {
-      lowerUpdate(update);
+      if (!keepsItsValue(update))
+        updates.push_back({plan.getName(), update, keep(update.getValue())});
       return success();
     }
-    if (auto output = dyn_cast<tp::OutputOp>(op))
-      return lowerOutput(output);
+    if (auto output = dyn_cast<tp::OutputOp>(op)) {
+      outputs.push_back({plan.getName(), output, keep(output.getValue())});
+      return success();
+    }
     return op->emitOpError("has no instructions; run tp-fuse before "
                            "lower-to-plan");
-  }
-
-  void lowerUpdate(tp::UpdateOp op) {
-    const PersistentSymbol &symbol = symbolOf(op.getSymbol());
-    Address to{uint8_t(plan::Region::persistent), symbol.offset, {}};
-    if (!buffers.isAt(op.getValue(), to.region, to.offset))
-      emit(CopyCall{address(ref(op.getValue())), to, symbol.bytes});
-  }
-
-  LogicalResult lowerOutput(tp::OutputOp op) {
-    Address at = address(ref(op.getValue()));
-    if (op.getName() == "loss") {
-      program.loss = at;
-    } else if (op.getName() == "grad_norm") {
-      program.gradNorm = at;
-      program.hasGradNorm = true;
-    } else if (op.getName() == "token_count") {
-      program.tokenCount = at;
-    } else {
-      PlanOutputValue output;
-      output.name =
-          op.getParameter() ? op.getParameter()->str() : op.getName().str();
-      if (op.getParameter())
-        output.parameter = symbolIndex.lookup(
-            StringAttr::get(module.getContext(), *op.getParameter()));
-      output.whole = cast<RankedTensorType>(
-          op.getWhole() ? *op.getWhole() : op.getValue().getType());
-      output.src = at;
-      program.outputs.push_back(output);
-    }
-    buffers.keepToEnd(op.getValue());
-    return success();
   }
 
   LogicalResult lowerKernel(ArrayRef<Operation *> group) {
@@ -344,7 +203,9 @@ private:
         return !members.contains(user);
       });
     };
-    auto first = cast<tp::RowLowerableOpInterface>(group.front());
+    auto first = dyn_cast<tp::RowLowerableOpInterface>(group.front());
+    if (!first)
+      return group.front()->emitOpError("has a kernel number but no rows");
     tp::RowLowering rows(first.getSpace(), escapes);
     for (Operation *op : group)
       cast<tp::RowLowerableOpInterface>(op).lowerToRows(rows);
@@ -352,200 +213,165 @@ private:
     if (!kernel)
       return group.front()->emitOpError("cannot become a kernel: ")
              << llvm::toString(kernel.takeError());
-    KernelCall call;
-    call.kernel = internKernel(*kernel);
-    for (auto [argument, arg] :
-         llvm::zip_equal(rows.getArguments(), kernel->args)) {
-      call.args.push_back(addressOf(argument));
-      call.bytes.push_back(argumentBytes(argument, *kernel, arg));
+    SmallVector<planir::Place> args;
+    SmallVector<int64_t> bytes;
+    for (auto [i, argument] : llvm::enumerate(rows.getArguments())) {
+      args.push_back({bufferOf(argument), {}});
+      bytes.push_back(bytesOf(argument, *kernel, i));
       if (argument.zeroFirst)
-        emit(FillCall{call.args.back(), call.bytes.back()});
+        planir::FillOp::create(builder, group.front()->getLoc(), args.back(),
+                               bytes.back(), plan.getName());
     }
-    emit(call);
+    planir::LaunchOp::create(builder, group.front()->getLoc(),
+                             tables.kernels.intern(*kernel), args, bytes,
+                             ArrayRef<planir::Affine>(), plan.getName());
     return success();
   }
 
-  Address addressOf(const tp::RowArgument &argument) {
-    if (argument.constant)
-      return {uint8_t(plan::Region::constant),
-              internConstant(*argument.constant),
-              {}};
-    if (argument.scratch)
-      return address(temporary(argument.scratch));
-    if (!argument.value)
-      return {uint8_t(plan::Region::scalars), 0, {}};
-    return address(ref(argument.value));
-  }
-
-  static uint64_t argumentBytes(const tp::RowArgument &argument,
-                                const kernel::RowKernel &kernel,
-                                const kernel::Arg &arg) {
-    if (argument.constant)
-      return argument.constant->size() * 4;
-    if (argument.scratch)
-      return uint64_t(argument.scratch) * 4;
+  /// What the kernel may touch behind argument `i`.
+  static int64_t bytesOf(const tp::RowArgument &argument,
+                         const kernel::RowKernel &kernel, unsigned i) {
     if (argument.value)
-      return uint64_t(elementsOf(argument.value)) * 4;
-    return extent(kernel, arg);
+      return tp::tensorBytes(argument.value.getType());
+    if (argument.constant)
+      return argument.constant->getBytes();
+    return argument.scratch ? argument.scratch * sizeof(float)
+                            : kernel::extentBytes(kernel, i);
   }
 
-  unsigned internKernel(const kernel::RowKernel &kernel) {
-    auto [it, isNew] =
-        kernelIndex.try_emplace(kernel.canonical(), program.kernels.size());
-    if (isNew)
-      program.kernels.push_back(kernel);
-    return it->second;
-  }
-
-  /// Byte offset of `table` in the constants, 64-byte aligned.
-  uint64_t internConstant(ArrayRef<float> table) {
-    StringRef bytes(reinterpret_cast<const char *>(table.data()),
-                    table.size() * sizeof(float));
-    auto [it, isNew] = constantIndex.try_emplace(bytes, 0);
-    if (isNew) {
-      program.constants.resize(llvm::alignTo(program.constants.size(), 16));
-      it->second = program.constants.size() * sizeof(float);
-      program.constants.insert(program.constants.end(), table.begin(),
-                               table.end());
+  Value bufferOf(const tp::RowArgument &argument) {
+    if (argument.value)
+      return plan.buffer(argument.value);
+    if (argument.scratch)
+      return planir::BufferOp::create(
+          builder, function.getLoc(),
+          BufferType::get(builder.getContext(), builder.getF32Type()),
+          argument.scratch * sizeof(float), StringAttr(), -1);
+    if (argument.constant) {
+      planir::ConstantOp constant = tables.constants.intern(*argument.constant);
+      return global(FlatSymbolRefAttr::get(constant.getSymNameAttr()),
+                    constant.getTensorType());
     }
-    return it->second;
+    if (!scalars)
+      scalars = atStart([&] {
+        return planir::ScalarsOp::create(
+            builder, function.getLoc(),
+            BufferType::get(builder.getContext(), builder.getI8Type()));
+      });
+    return scalars;
   }
 
-  /// Addresses of scratch buffers are numbers of buffers until allocation.
-  Address address(const tp::PlanRef &ref) {
-    Address at;
-    if (ref.scalars)
-      at.region = uint8_t(plan::Region::scalars);
+  /// The program's reference to a symbol; one serves all uses.
+  Value global(FlatSymbolRefAttr symbol, Type tensor) {
+    Value &buffer = globals[symbol.getAttr()];
+    if (!buffer)
+      buffer = atStart([&] {
+        Type element = cast<ShapedType>(tensor).getElementType();
+        return planir::GlobalOp::create(
+            builder, function.getLoc(),
+            BufferType::get(builder.getContext(), element), symbol);
+      });
+    return buffer;
+  }
+
+  Value atStart(llvm::function_ref<Operation *()> create) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (lastAtStart)
+      builder.setInsertionPointAfter(lastAtStart);
     else
-      at = ref.value ? buffers.locate(ref.value)
-                     : buffers.locateTemporary(ref.temp);
-    at.offset += ref.offset * 4;
-    for (int64_t stride : ref.strides)
-      at.strides.push_back(stride * 4);
-    return at;
+      builder.setInsertionPointToStart(&program.getBody().front());
+    lastAtStart = create();
+    return lastAtStart->getResult(0);
   }
 
-  void resolve() {
-    auto fix = [&](Address &at) { buffers.resolve(at); };
-    for (PlanInstruction &instruction : program.instructions)
-      std::visit(
-          [&](auto &call) {
-            using Call = std::decay_t<decltype(call)>;
-            if constexpr (std::is_same_v<Call, GemmCall>) {
-              fix(call.a), fix(call.b), fix(call.c);
-            } else if constexpr (std::is_same_v<Call, KernelCall>) {
-              llvm::for_each(call.args, fix);
-            } else if constexpr (std::is_same_v<Call, FillCall>) {
-              fix(call.dst);
-            } else if constexpr (!std::is_same_v<Call, LoopBegin>) {
-              fix(call.src), fix(call.dst);
-            }
-          },
-          instruction.call);
-    fix(program.loss);
-    fix(program.gradNorm);
-    if (program.tokenCount)
-      fix(*program.tokenCount);
-    for (PlanOutputValue &output : program.outputs)
-      fix(output.src);
+  //===--------------------------------------------------------------------===//
+  // What leaves the program
+  //===--------------------------------------------------------------------===//
+
+  static bool keepsItsValue(tp::UpdateOp op) {
+    auto param = op.getValue().getDefiningOp<tp::ParamOp>();
+    return param && param.getSymbol() == op.getSymbol();
   }
 
-  /// Refuses what no runtime would take, by the value to blame.
-  LogicalResult checkRegions() {
-    uint64_t bytes = std::max(program.scratchBytes, program.persistentBytes);
-    if (bytes <= runtime::maxRegionBytes)
-      return success();
-    bool arena = bytes == program.scratchBytes;
-    Value largest;
-    step.walk([&](Operation *op) {
-      for (Value value : op->getResults())
-        if (isa<tp::ParamOp>(op) != arena &&
-            (!largest || elementsOf(value) > elementsOf(largest)))
-          largest = value;
-    });
-    InFlightDiagnostic error = step.emitError("lower-to-plan: a rank needs ");
-    error << bytes << " bytes for "
-          << (arena ? "activations and temporaries"
-                    : "parameters and optimizer state")
-          << ", at most " << runtime::maxRegionBytes << " can be addressed";
-    if (largest)
-      error << "; the largest value, of " << uint64_t(elementsOf(largest)) * 4
-            << " bytes, is " << nameOf(largest.getDefiningOp()) << ' '
-            << llvm::formatv("{0}", largest.getType()).str();
-    return error << ": take a smaller batch or sequence, or more ranks";
-  }
-
-  void countMemory() {
-    program.activationBytes = buffers.savedBytes();
-    step.walk([&](tp::AdamWOp op) {
-      program.gradientBytes += uint64_t(elementsOf(op.getG())) * 4;
+  void findUpdates() {
+    function.walk([&](tp::UpdateOp op) {
+      if (!keepsItsValue(op))
+        isUpdated.insert(op.getSymbolAttr().getAttr());
     });
   }
 
-  ModuleOp module;
-  func::FuncOp step;
-  SmallVector<SmallVector<Operation *>> steps;
-  BufferPlan buffers;
-  PlanProgram program;
-  unsigned current = 0;
-  std::string currentName;
-  /// Of the first kernel of an op that could not be built.
-  std::string kernelError;
-  llvm::DenseMap<StringAttr, unsigned> symbolIndex;
-  llvm::StringMap<unsigned> kernelIndex;
-  llvm::StringMap<uint64_t> constantIndex;
+  /// The buffer of `value`, whose contents last to the end: a symbol's old
+  /// value is copied where an update will replace it.
+  Value keep(Value value) {
+    Value buffer = plan.buffer(value);
+    auto symbol = buffer.getDefiningOp<planir::GlobalOp>();
+    if (!symbol || !isUpdated.contains(symbol.getSymbolAttr().getAttr()))
+      return buffer;
+    int64_t bytes = tp::tensorBytes(value.getType());
+    Value copy = planir::BufferOp::create(
+        builder, value.getLoc(), buffer.getType(), bytes, StringAttr(), -1);
+    planir::CopyOp::create(builder, value.getLoc(), planir::Place{buffer, {}},
+                           planir::Place{copy, {}}, bytes, plan.getName());
+    return copy;
+  }
+
+  /// Symbols get their new values when nothing reads the old ones any more.
+  void createUpdates() {
+    for (auto &[name, op, buffer] : updates) {
+      Value symbol = global(op.getSymbolAttr(), op.getValue().getType());
+      planir::CopyOp::create(builder, op.getLoc(), planir::Place{buffer, {}},
+                             planir::Place{symbol, {}},
+                             tp::tensorBytes(op.getValue().getType()), name);
+    }
+  }
+
+  void createOutputs() {
+    for (auto &[name, op, buffer] : outputs) {
+      auto parameter = op.getParameterAttr();
+      StringAttr role =
+          parameter ? builder.getStringAttr("gradient") : op.getNameAttr();
+      Type whole = op.getWhole() ? *op.getWhole() : op.getValue().getType();
+      planir::OutputOp::create(
+          builder, op.getLoc(),
+          parameter ? parameter.getAttr() : op.getNameAttr(), role, parameter,
+          buffer, ArrayRef(planir::Affine()), TypeAttr::get(whole));
+    }
+  }
+
+  template <typename Op> struct Leaving {
+    StringAttr name;
+    Op op;
+    Value buffer;
+  };
+
+  func::FuncOp function;
+  ModuleTables &tables;
+  OpBuilder builder;
+  tp::PlanLowering plan;
+  planir::ProgramOp program;
+  Operation *lastAtStart = nullptr;
+  Value scalars;
+  llvm::DenseMap<StringAttr, Value> globals;
+  llvm::DenseSet<StringAttr> isUpdated;
+  SmallVector<Leaving<tp::UpdateOp>> updates;
+  SmallVector<Leaving<tp::OutputOp>> outputs;
 };
 
 struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
-  using LowerToPlanBase::LowerToPlanBase;
-  LowerToPlanPass(std::vector<uint8_t> &tables, StringRef file)
-      : receiver(&tables) {
-    output = file.str();
-  }
-
   void runOnOperation() override {
-    auto step = getStepFunction(getOperation());
+    ModuleOp module = getOperation();
+    auto step = getStepFunction(module);
     if (failed(step))
       return signalPassFailure();
-    if (!getOperation()->hasAttr(tp::getMeshAttrName())) {
-      getOperation().emitError("lower-to-plan: the module has no tp.mesh; run "
-                               "tp-shard to tp-fuse first");
+    if (!module->hasAttr(tp::getMeshAttrName())) {
+      module.emitError("lower-to-plan: the module has no tp.mesh; run tp-shard "
+                       "to tp-fuse first");
       return signalPassFailure();
     }
-    Lowering lowering(getOperation(), *step);
-    if (failed(lowering.run()))
+    ModuleTables tables(*step);
+    if (failed(ProgramLowering(*step, tables).run()))
       return signalPassFailure();
-    auto tables = writePlanTables(lowering.getProgram());
-    if (!tables) {
-      getOperation().emitError("lower-to-plan: ")
-          << (output.empty() ? "" : output + ": ")
-          << llvm::toString(tables.takeError());
-      return signalPassFailure();
-    }
-    if (llvm::Error e = keep(*tables)) {
-      getOperation().emitError("lower-to-plan: ")
-          << llvm::toString(std::move(e));
-      signalPassFailure();
-    }
+    step->erase();
   }
-
-  /// What tp-run would refuse is never written.
-  llvm::Error keep(std::vector<uint8_t> &tables) {
-    StringRef name = output.empty() ? "plan" : StringRef(output);
-    if (llvm::Error e = runtime::loadPlanTable(name, tables).takeError())
-      return e;
-    if (receiver)
-      *receiver = std::move(tables);
-    else if (!output.empty())
-      return runtime::writePlanFile(output, tables);
-    return llvm::Error::success();
-  }
-
-  std::vector<uint8_t> *receiver = nullptr;
 };
 } // namespace
-
-std::unique_ptr<Pass> passes::createLowerToPlan(std::vector<uint8_t> &tables,
-                                                StringRef file) {
-  return std::make_unique<LowerToPlanPass>(tables, file);
-}

@@ -35,7 +35,7 @@ public:
     if (trained.empty())
       return step.emitError("tp-optimize: the step has no gradients; run "
                             "tp-differentiate first");
-    if (failed(checkMesh()))
+    if (failed(checkMesh()) || failed(checkTypes()))
       return failure();
     Location loc = step.getLoc();
     FloatAttr limit = options.clipGradNorm > 0
@@ -100,6 +100,17 @@ private:
         return step.emitError("tp-optimize: the gradient of @")
                << t.parameter.getSymName() << " lies on " << layout.getMesh()
                << ", which is not the module's tp.mesh";
+    return success();
+  }
+
+  LogicalResult checkTypes() {
+    for (Trained &t : trained)
+      if (Type type = t.parameter.getTensorType().getElementType();
+          !type.isF32())
+        return t.parameter.emitError("tp-optimize: @")
+               << t.parameter.getSymName() << " is " << type
+               << ", but what is trained is f32; declare it so and put tp.cast "
+                  "on its uses";
     return success();
   }
 

@@ -250,16 +250,178 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
 }
 
 def LowerToPlan : Pass<"lower-to-plan", "mlir::ModuleOp"> {
-  let summary = "buffers at fixed offsets, library calls and kernels: the plan";
+  let summary = "local ops become instructions over buffers";
   let description = [{
-    Gives each value a place in the arena, compiles each distinct kernel once,
-    and writes the plan file `output`. What `tp-run` would refuse, for its size
-    above all, is an error here and leaves no file.
+    A function becomes a program of the same phases: kernels' groups become
+    `plan.launch`, equal kernels and tables are declared once, matmuls and
+    collectives become instructions, attention stays one op. A reshape shares its
+    operand's buffer. New values of symbols are copied over the old ones at the
+    end, when nothing reads those any more.
+
+    Before: the output of `tp-fuse`. After: `plan.program`s on buffers that have
+    no place yet.
+
+    Input:
+    ```mlir
+    module attributes {tp.mesh = #tp.mesh<"tp"=2>} {
+      tp.parameter @w : tensor<3x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+      func.func @evaluate(%x: tensor<2x4xf32>) {
+        %w = tp.param @w : tensor<3x4xf32>
+        %y = tp.matmul %x, %w : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+        tp.output "y", %y : tensor<2x3xf32>
+        return
+      }
+    }
+    ```
+    Output:
+    ```mlir
+    module attributes {tp.mesh = #tp.mesh<"tp"=2>} {
+      tp.parameter @w : tensor<3x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+      plan.program "evaluate" phases ["forward"] {
+        %w = plan.global @w : !plan.buffer<f32>
+        %x = plan.input 32 "arg0" role "data" as tensor<2x4xf32> : !plan.buffer<f32>
+        %y = plan.buffer 24 : !plan.buffer<f32>
+        plan.gemm 2 x 3 x 4 %x : f32 by 4, %w : f32 by 4 transposed to %y : f32 by 3
+          "tp.matmul"
+        plan.output "y" role "y" %y : f32 as tensor<2x3xf32>
+        plan.end
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::colrow::tp::TPDialect",
+                           "::colrow::planir::PlanDialect"];
+}
+
+def PlanExpandAttention : Pass<"plan-expand-attention", "mlir::ModuleOp"> {
+  let summary = "attention becomes GEMMs and kernels over tiles, for a CPU";
+  let description = [{
+    Loops over batch, groups and heads around tiles of query rows: scores by a
+    GEMM, one kernel for mask, softmax and dropout, a GEMM with the values. A
+    tile has at least 64 rows, and there are at most 8 of them; it holds only the
+    keys that its rows see.
+
+    Input:
+    ```mlir
+    plan.attention %q : f32, %k : f32, %v : f32 to %y : f32, %lse : f32
+      sizes [2, 1, 1, 8, 8, 4] scale 5.000000e-01
+    ```
+    Output:
+    ```mlir
+    plan.kernel @softmax [f32 read 256, f32 write 256, f32 write 32]
+    %scores = plan.buffer 256 : !plan.buffer<f32>
+    plan.loop 2 {
+      plan.loop 1 {
+        plan.loop 1 {
+          plan.gemm 8 x 8 x 4 %q[16 * l0 + 16 * l1 + 128 * l2] : f32 by 4, %k[16 * l1 + 128 * l2] : f32 by 4 transposed
+            to %scores : f32 by 8 alpha 5.000000e-01
+          plan.launch @softmax(%scores : f32 for 256, %scores : f32 for 256, %lse[4 * l0 + 4 * l1 + 32 * l2] : f32 for 32)
+          plan.gemm 8 x 4 x 8 %scores : f32 by 8, %v[16 * l1 + 128 * l2] : f32 by 4
+            to %y[16 * l0 + 16 * l1 + 128 * l2] : f32 by 4
+        }
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::colrow::planir::PlanDialect"];
+}
+
+def PlanAssignStreams : Pass<"plan-assign-streams", "mlir::ModuleOp"> {
+  let summary = "say on which stream each instruction runs: one, on a CPU";
+  let description = [{
+    On CPU ranks a collective uses the cores that do the arithmetic, so there is
+    nothing to hide: all instructions run on stream 0, and records and waits go.
+
+    Input:
+    ```mlir
+    plan.record 3 stream 1
+    plan.fill %x : f32 bytes 64 with 0 stream 1
+    ```
+    Output:
+    ```mlir
+    plan.fill %x : f32 bytes 64 with 0
+    ```
+  }];
+}
+
+def PlanPlace : Pass<"plan-place", "mlir::ModuleOp"> {
+  let summary = "give everything its place in memory";
+  let description = [{
+    First, memory that may be one becomes one, by two rules. A copy goes away if
+    what makes its source can write to the target from the beginning: nothing
+    else touches the target meanwhile, unless it reads, in the instruction that
+    begins to write, what that instruction may overwrite in place (new weights
+    over old ones). The target of an instruction that is better in place (an
+    all-reduce) becomes its source if nothing reads the source later.
+
+    Then parameters, state, constants and inputs lie one behind the other, and
+    buffers in an arena: those that do not live at once share bytes. A buffer
+    lives from its first access to the moment behind which, by streams and waits,
+    everything runs after its last one.
+
+    Input:
+    ```mlir
+    %x = plan.buffer 64 : !plan.buffer<f32>
+    plan.fill %x : f32 bytes 64 with 0
+    %y = plan.buffer 64 : !plan.buffer<f32>
+    plan.all_reduce sum of 16 %x : f32 to %y : f32 over ["tp"] payload 64
+    ```
+    Output:
+    ```mlir
+    %x = plan.buffer 64 at 0 : !plan.buffer<f32>
+    plan.fill %x : f32 bytes 64 with 0
+    plan.all_reduce sum of 16 %x : f32 to %x : f32 over ["tp"] payload 64
+    ```
+  }];
+  let statistics = [
+    Statistic<"coalesced", "buffers-coalesced", "Buffers that became others">
+  ];
+}
+
+def PlanVerify : Pass<"plan-verify", "mlir::ModuleOp"> {
+  let summary = "check a placed plan as tp-run checks a file";
+  let description = [{
+    Translates the module to the tables of a plan file and runs the checker of
+    the runtime on them: addresses, lives, streams, collectives, kernels, types,
+    inputs and outputs (the comments of `runtime/Plan/plan.fbs` say what must
+    hold). An error stands at the op that is to blame.
+
+    Input: the output of `plan-place`. Output: the same.
+  }];
+}
+
+def PlanCompileKernels : Pass<"plan-compile-kernels", "mlir::ModuleOp"> {
+  let summary = "compile all kernels to one object";
+  let description = [{
+    For this machine's CPU. The kernels keep their arguments and lose their text.
+
+    Input:
+    ```mlir
+    plan.kernel @one [f32 write 4] {
+      "kernel rows [] cols 1 ints 0"
+      "  arg0: f32 write offset 0 rows [] col 1"
+      "  %0 = const 3f800000 (1.000000e+00) : f32 scalar"
+      "  store arg0 offset 0 %0"
+    }
+    ```
+    Output (with the code's bytes):
+    ```mlir
+    plan.kernel @one [f32 write 4]
+    plan.object "znver4" "+avx2" = dense<127> : tensor<4xi8>
+    ```
+  }];
+}
+
+def PlanWrite : Pass<"plan-write", "mlir::ModuleOp"> {
+  let summary = "write the plan file";
+  let description = [{
+    Only translates. The file appears whole or not at all.
+
+    Input: the output of `plan-compile-kernels`. Output: the same.
   }];
   let options = [
     Option<"output", "output", "std::string", "", "The plan file">
   ];
-  let dependentDialects = ["::colrow::tp::TPDialect"];
 }
 
 def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {

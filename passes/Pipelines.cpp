@@ -37,6 +37,20 @@ static void buildStep(OpPassManager &manager, const PipelineOptions &options) {
   verifyPhase(manager, "step");
 }
 
+/// [local] to the table of a plan file.
+static void buildPlan(OpPassManager &manager, const PipelineOptions &options) {
+  manager.addPass(createLowerToPlan());
+  // Here a target with a library for attention would keep it.
+  manager.addPass(createPlanExpandAttention());
+  // Streams decide which buffers live at once.
+  manager.addPass(createPlanAssignStreams());
+  manager.addPass(createPlanPlace());
+  manager.addPass(createPlanCompileKernels());
+  // What is written is what was verified.
+  manager.addPass(createPlanVerify());
+  manager.addPass(createPlanWrite(*options.table));
+}
+
 void passes::buildPipeline(OpPassManager &manager,
                            const PipelineOptions &options) {
   buildStep(manager, options);
@@ -48,5 +62,5 @@ void passes::buildPipeline(OpPassManager &manager,
   // Kernels are chosen on local shapes, which decide what fits together.
   manager.addPass(createFuse());
   verifyPhase(manager, "local");
-  manager.addPass(createLowerToPlan(*options.tables, options.output));
+  buildPlan(manager, options);
 }

@@ -415,6 +415,11 @@ RankedTensorType tp::dualType(Type type) {
   return withLayout(type, layout ? layout.dual() : layout);
 }
 
+RankedTensorType tp::inFloat32(Type type) {
+  return cast<RankedTensorType>(type).clone(
+      Float32Type::get(type.getContext()));
+}
+
 SmallVector<int64_t> tp::localShape(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   LayoutAttr layout = getLayoutAttr(type);

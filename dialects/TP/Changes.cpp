@@ -3,7 +3,6 @@
 // Changes of layout: their checks and their conjugates. Collectives on local
 // tensors: their instructions.
 
-#include "colrow/TP/PlanLowering.h"
 #include "colrow/TP/RowLowering.h"
 #include "colrow/TP/TP.h"
 
@@ -189,12 +188,6 @@ LogicalResult AllGatherOp::verify() {
 
 LogicalResult ReduceScatterOp::verify() {
   return verifyJoined(*this, getInput(), getResult(), int64_t(getDim()));
-}
-
-void AllReduceOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
-void AllGatherOp::lowerToPlan(PlanLowering &plan) { plan.collective(*this); }
-void ReduceScatterOp::lowerToPlan(PlanLowering &plan) {
-  plan.collective(*this);
 }
 
 /// True (i1) where the current element of a block with `layout` is no padding;

@@ -63,10 +63,7 @@ struct TPAsmInterface : OpAsmDialectInterface {
 } // namespace
 
 GradientFlow tp::getGradientFlow(OpResult result, OpOperand &operand) {
-  auto isFloat = [](Value value) {
-    return isa<FloatType>(getElementTypeOrSelf(value.getType()));
-  };
-  if (!isFloat(result) || !isFloat(operand.get()))
+  if (!carriesGradient(result) || !carriesGradient(operand.get()))
     return GradientFlow::Zero;
   Operation *op = result.getOwner();
   if (auto flow = dyn_cast<GradientFlowOpInterface>(op))

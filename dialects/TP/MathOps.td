@@ -104,11 +104,11 @@ def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "ids: *, dy: * h -> dtable:
   let summary = "gradient of tp.embedding in the table: rows added by id";
   let description = [{
     v appears in the result only: split on v each rank keeps the rows that are
-    its own.
+    its own. Sums over rows are kept in f32.
   }];
   let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
-  let results = (outs TP_FloatTensor:$dtable);
+  let results = (outs TP_F32Tensor:$dtable);
   let linear = "dy";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getDtable(); }
@@ -132,7 +132,7 @@ def TP_TakeRowsOp : TP_RuleOp<"take_rows", "table: n h -> y: s h",
 def TP_PadRowsOp : TP_RuleOp<"pad_rows", "dy: s h -> dtable: n h", [RowsOwnSpace]> {
   let summary = "gradient of tp.take_rows: zero rows behind";
   let arguments = (ins TP_FloatTensor:$dy);
-  let results = (outs TP_FloatTensor:$dtable);
+  let results = (outs TP_F32Tensor:$dtable);
   let whole = "n s";
   let linear = "dy";
 }
@@ -182,6 +182,13 @@ def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
     Made by `tp-differentiate` where a value has several uses. It is no work of
     its own: what it adds was counted where it was made, and the sum takes the
     place of a summand.
+
+    ```mlir
+    func.func @two_uses(%d1: tensor<6x4xf32>, %d2: tensor<6x4xf32>) -> tensor<6x4xf32> {
+      %d = tp.accumulate %d1, %d2 : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+      return %d : tensor<6x4xf32>
+    }
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$lhs, TP_FloatTensor:$rhs);
   let results = (outs TP_FloatTensor:$sum);
@@ -206,6 +213,29 @@ def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows],
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
       return operands[0] == 0.0 ? operands[0] : std::nullopt;
+    }
+  }];
+}
+
+def TP_CastOp : TP_RuleOp<"cast", "x: * -> y: *", [Differentiable, Rows],
+    ["getPaddingValue"]> {
+  let summary = "the same numbers in another float type";
+  let description = [{
+    To bf16 it rounds to the nearest, ties to even; to f32 it is exact. Linear
+    but for rounding, so sums of parts may be cast. In a kernel that goes on with
+    the value nothing is rounded: all kernels compute in float32.
+
+    ```mlir
+    %y = tp.cast %x : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+    ```
+  }];
+  let arguments = (ins TP_CastTensor:$x);
+  let results = (outs TP_CastTensor:$y);
+  let linear = "x";
+  let moreDefinitions = [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return operands[0];
     }
   }];
 }
@@ -243,7 +273,7 @@ def TP_SumLeadingOp : TP_Op<"sum_leading",
     [Pure, Rows, DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
   let summary = "sum over leading dimensions: gradient of a broadcast";
   let arguments = (ins TP_FloatTensor:$x);
-  let results = (outs TP_FloatTensor:$y);
+  let results = (outs TP_F32Tensor:$y);
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
 }
@@ -331,8 +361,8 @@ def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
   let summary = "gradients of tp.layer_norm in x, gamma and beta";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
-  let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma,
-                      TP_FloatTensor:$dbeta);
+  let results = (outs TP_FloatTensor:$dx, TP_F32Tensor:$dgamma,
+                      TP_F32Tensor:$dbeta);
   let stats = "h";
   let linear = "dy";
 }
@@ -350,7 +380,7 @@ def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "x: * h, gamma: h, dy: * h -> 
   let summary = "gradients of tp.rms_norm in x and gamma";
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
-  let results = (outs TP_FloatTensor:$dx, TP_FloatTensor:$dgamma);
+  let results = (outs TP_FloatTensor:$dx, TP_F32Tensor:$dgamma);
   let stats = "h";
   let linear = "dy";
 }
@@ -422,7 +452,7 @@ def TP_AttentionOp : TP_RuleOp<"attention",
                        DefaultValuedAttr<TP_FractionAttr, "0.0">:$dropout,
                        DefaultValuedAttr<TP_IdAttr, "0">:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
-  let results = (outs TP_FloatTensor:$y, TP_FloatTensor:$lse);
+  let results = (outs TP_FloatTensor:$y, TP_F32Tensor:$lse);
   let whole = "s t d";
   let moreDefinitions = [{
     ::colrow::tp::GradientFlow $cppClass::getFlow(unsigned result, unsigned) {
@@ -443,7 +473,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
-                       TP_FloatTensor:$lse, TP_FloatTensor:$dy, TP_FiniteAttr:$scale, UnitAttr:$causal,
+                       TP_F32Tensor:$lse, TP_FloatTensor:$dy, TP_FiniteAttr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<TP_FractionAttr, "0.0">:$dropout,
                        DefaultValuedAttr<TP_IdAttr, "0">:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
@@ -485,7 +515,7 @@ def TP_RowMaxOp : TP_RuleOp<"row_max", "x: * v -> y: *", [Rows],
     ["getNeutralPadding"]> {
   let summary = "maximum over the last dimension; has no gradient";
   let arguments = (ins TP_FloatTensor:$x);
-  let results = (outs TP_FloatTensor:$y);
+  let results = (outs TP_F32Tensor:$y);
   let isMax = 1;
   let moreDefinitions = [{
     double $cppClass::getNeutralPadding(unsigned, bool) {
@@ -504,8 +534,8 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
     the sum goes into a `tp.token_loss` with the same `max` its gradient is zero;
     elsewhere there is none.
   }];
-  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max);
-  let results = (outs TP_FloatTensor:$y);
+  let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max);
+  let results = (outs TP_F32Tensor:$y);
   let moreDefinitions = [{
     double $cppClass::getNeutralPadding(unsigned, bool) {
       return -std::numeric_limits<double>::infinity();
@@ -516,7 +546,7 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
 def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "x: * v, max: *, dy: * -> dx: * v", [Rows],
     ["getPaddingValue", "getNeutralPadding"]> {
   let summary = "gradient of tp.sum_exp in x: exp(x - max) dy";
-  let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$max, TP_FloatTensor:$dy);
+  let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max, TP_F32Tensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
   let moreDefinitions = [{
@@ -538,7 +568,7 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
   let summary = "x[*, label], zero where the label is not in 0..v";
   let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,
                        OptionalAttr<TP_LayoutAttr>:$layout);
-  let results = (outs TP_FloatTensor:$y);
+  let results = (outs TP_F32Tensor:$y);
   let linear = "x";
   // Padding is never picked, whatever it holds.
   let moreDefinitions = [{
@@ -552,7 +582,7 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
 def TP_PickGradOp : TP_RuleOp<"pick_grad", "labels: *, dy: * -> dx: * v", [Rows],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradient of tp.pick: dy at the label, zero elsewhere";
-  let arguments = (ins TP_IntTensor:$labels, TP_FloatTensor:$dy,
+  let arguments = (ins TP_IntTensor:$labels, TP_F32Tensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
@@ -573,17 +603,17 @@ def TP_TokenLossOp : TP_RuleOp<"token_loss",
     The gradient goes to `sumexp` and `picked`. That in `max` is zero if it is
     what the `tp.sum_exp` that made `sumexp` subtracted; else there is none.
   }];
-  let arguments = (ins TP_FloatTensor:$max, TP_FloatTensor:$sumexp,
-                       TP_FloatTensor:$picked, TP_IntTensor:$labels,
+  let arguments = (ins TP_F32Tensor:$max, TP_F32Tensor:$sumexp,
+                       TP_F32Tensor:$picked, TP_IntTensor:$labels,
                        TP_LabelAttr:$ignore);
   let results = (outs TP_Scalar:$sum, TP_Scalar:$count);
 }
 
 def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "sumexp: *, labels: *, dsum: -> dsumexp: *, dpicked: *", [Rows]> {
   let summary = "gradients of tp.token_loss in sumexp and picked";
-  let arguments = (ins TP_FloatTensor:$sumexp, TP_IntTensor:$labels,
+  let arguments = (ins TP_F32Tensor:$sumexp, TP_IntTensor:$labels,
                        TP_Scalar:$dsum, TP_LabelAttr:$ignore);
-  let results = (outs TP_FloatTensor:$dsumexp, TP_FloatTensor:$dpicked);
+  let results = (outs TP_F32Tensor:$dsumexp, TP_F32Tensor:$dpicked);
   let linear = "dsum";
 }
 
@@ -659,11 +689,11 @@ def TP_AdamWOp : TP_RuleOp<"adamw", "p: *, g: *, m: *, v: *, scale: -> new_p: *,
     not finite all three keep their values. Learning rate and bias corrections
     are set by the host before the step.
   }];
-  let arguments = (ins TP_FloatTensor:$p, TP_FloatTensor:$g, TP_FloatTensor:$m,
-                       TP_FloatTensor:$v, TP_Scalar:$scale, TP_FractionAttr:$beta1,
+  let arguments = (ins TP_F32Tensor:$p, TP_FloatTensor:$g, TP_F32Tensor:$m,
+                       TP_F32Tensor:$v, TP_Scalar:$scale, TP_FractionAttr:$beta1,
                        TP_FractionAttr:$beta2, TP_PositiveAttr:$eps, TP_NotNegativeAttr:$decay);
-  let results = (outs TP_FloatTensor:$new_p, TP_FloatTensor:$new_m,
-                      TP_FloatTensor:$new_v);
+  let results = (outs TP_F32Tensor:$new_p, TP_F32Tensor:$new_m,
+                      TP_F32Tensor:$new_v);
   let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {

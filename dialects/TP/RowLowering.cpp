@@ -10,9 +10,12 @@ using namespace colrow::tp;
 using kernel::Expr;
 
 static kernel::Elem elemOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getElementType().isF32()
-             ? kernel::Elem::F32
-             : kernel::Elem::I32;
+  Type type = cast<RankedTensorType>(value.getType()).getElementType();
+  if (isa<FloatType>(type))
+    return type.isBF16() ? kernel::Elem::BF16 : kernel::Elem::F32;
+  if (type.isInteger(1))
+    return kernel::Elem::I1;
+  return type.isInteger(64) ? kernel::Elem::I64 : kernel::Elem::I32;
 }
 
 SmallVector<int64_t> colrow::tp::detail::largestShape(Operation *op) {
@@ -212,9 +215,9 @@ int RowLowering::argument(Value value, kernel::Arg arg, bool written,
   return rows.arg(arg);
 }
 
-int RowLowering::constantTable(ArrayRef<float> table, kernel::Arg arg) {
+int RowLowering::constantTable(ConstantTable table, kernel::Arg arg) {
   RowArgument argument;
-  argument.constant.emplace(table);
+  argument.constant.emplace(std::move(table));
   arguments.push_back(std::move(argument));
   return rows.arg(arg);
 }
@@ -224,29 +227,11 @@ Expr RowLowering::scalarBlock(int64_t byte, kernel::Elem elem) {
   if (isNew) {
     kernel::Arg arg = strided(space, {}, Access::Trailing);
     arg.elem = elem;
-    arg.offset = byte / (elem == kernel::Elem::I64 ? 8 : 4);
+    arg.offset = byte / kernel::elemBytes(elem);
     it->second = rows.arg(arg);
     arguments.push_back({});
   }
   return rows.load(it->second);
-}
-
-/// Block of the only split factor of a dimension, in elements of the dimension
-/// (the factor's block times what lies inside it), and its axes.
-static std::pair<int64_t, const layout::Factor *>
-splitFactor(const layout::DimLayout &dim, const layout::Mesh &mesh) {
-  int64_t inner = 1;
-  const layout::Factor *found = nullptr;
-  for (const layout::Factor &factor : llvm::reverse(dim)) {
-    if (!factor.axes.empty()) {
-      found = &factor;
-      break;
-    }
-    inner *= factor.size;
-  }
-  if (!found)
-    return {0, nullptr};
-  return {found->padded / mesh.groupSize(found->axes) * inner, found};
 }
 
 int64_t tp::wholeSize(LayoutAttr layoutAttr, unsigned dim, int64_t local) {
@@ -259,23 +244,14 @@ int64_t tp::wholeSize(LayoutAttr layoutAttr, unsigned dim, int64_t local) {
   return size;
 }
 
-Expr tp::blockStart(kernel::RowKernelBuilder &builder, LayoutAttr layoutAttr,
-                    unsigned dim,
-                    llvm::function_ref<Expr(unsigned)> coordinate) {
-  layout::Layout layout = layoutAttr.getLayout();
-  layout::Mesh mesh = layoutAttr.getMesh().getMesh();
-  auto [block, factor] = splitFactor(layout.dims[dim], mesh);
-  Expr index = builder.constI64(0);
-  if (!factor)
-    return index;
-  for (unsigned axis : factor->axes)
-    index = index * builder.constI64(mesh.axes[axis].size) + coordinate(axis);
-  return index * builder.constI64(block);
-}
-
 Expr RowLowering::blockStart(LayoutAttr layout, unsigned dim) {
-  return tp::blockStart(rows, layout, dim,
-                        [&](unsigned axis) { return coordinate(axis); });
+  Expr start = rows.constI64(0);
+  auto steps = layout::blockStart(layout.getLayout().dims[dim],
+                                  layout.getMesh().getMesh());
+  for (auto [axis, step] : llvm::enumerate(steps))
+    if (step)
+      start = start + coordinate(axis) * rows.constI64(step);
+  return start;
 }
 
 Expr RowLowering::globalIndex(LayoutAttr layout, unsigned dim, Expr local) {

@@ -12,8 +12,9 @@ using namespace colrow::tp;
 static LogicalResult verifyBlockOf(Operation *op, StringRef constraint,
                                    RankedTensorType type,
                                    std::optional<Type> whole) {
-  if (!whole ||
-      (!getLayoutAttr(type) && ArrayRef(localShape(*whole)) == type.getShape()))
+  if (!whole || (!getLayoutAttr(type) &&
+                 type.getElementType() == getElementTypeOrSelf(*whole) &&
+                 ArrayRef(localShape(*whole)) == type.getShape()))
     return success();
   return op->emitOpError(constraint)
          << ": " << type << " is not the block that a rank has of " << *whole;
@@ -112,6 +113,10 @@ LogicalResult colrow::tp::detail::verifyLeaving(Operation *op, StringRef name,
   bool scalar = llvm::is_contained({"loss", "grad_norm", "token_count"}, name);
   if (scalar && type.getRank() != 0)
     return op->emitOpError("C3: \"") << name << "\" is a scalar, not " << type;
+  if (scalar && !type.getElementType().isF32())
+    return op->emitOpError("C3: \"")
+           << name << "\" is f32, not " << type.getElementType()
+           << "; put tp.cast on it";
   LayoutAttr attr = getLayoutAttr(type);
   for (unsigned axis = 0; attr && axis < attr.getMesh().getNames().size();
        ++axis) {

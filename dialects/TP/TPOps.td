@@ -12,17 +12,39 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/CommonAttrConstraints.td"
 
-def TP_Tensor : StaticShapeTensorOf<[F32, I32]>;
-def TP_FloatTensor : StaticShapeTensorOf<[F32]>;
-def TP_IntTensor : StaticShapeTensorOf<[I32]>;
+def TP_Tensor : StaticShapeTensorOf<[F32, BF16, I32, I64, I1]>;
+// How types go together: the TP_FloatTensor of an op have one element type, and
+// so have its TP_IntTensor (TP_OneTypeOf). What is f32 whatever the others are,
+// because float32 is needed for it, is a TP_F32Tensor or TP_Scalar: statistics
+// of rows, sums over rows, the loss, what the optimizer keeps.
+def TP_FloatTensor : StaticShapeTensorOf<[F32, BF16]>;
+def TP_F32Tensor : StaticShapeTensorOf<[F32]>;
+def TP_IntTensor : StaticShapeTensorOf<[I32, I64]>;
 def TP_Scalar : 0DTensorOf<[F32]>;
+// Of tp.cast, whose types differ.
+def TP_CastTensor : StaticShapeTensorOf<[F32, BF16]>;
 // Sums of squares of small, middle and large values: see tp.sum_squares.
 def TP_Squares : Type<And<[1DTensorOf<[F32]>.predicate,
     CPred<"::llvm::cast<::mlir::RankedTensorType>($_self).getShape() == ::llvm::ArrayRef<int64_t>{3}">]>,
     "3 sums of squares: tensor<3xf32>", "::mlir::RankedTensorType">;
 
-class TP_Op<string mnem, list<Trait> traits = []>
-    : Op<TP_Dialect, mnem, traits>;
+/// Names of those operands and results that are declared as `type`.
+class TP_NamesOf<string type, dag values> {
+  list<int> places = !filter(i, !range(!size(values)),
+      !if(!initialized(!getdagarg<Constraint>(values, i)),
+          !eq(!cast<string>(!getdagarg<Constraint>(values, i)), type), false));
+  list<string> names = !foreach(i, places, !getdagname(values, i));
+}
+/// All operands and results declared as `type` have one element type.
+class TP_OneTypeOf<string type, dag operands, dag results> {
+  list<string> names = TP_NamesOf<type, operands>.names # TP_NamesOf<type, results>.names;
+  list<Trait> traits = !if(!gt(!size(names), 1), [AllElementTypesMatch<names>], []);
+}
+
+class TP_Op<string mnem, list<Trait> ownTraits = []> : Op<TP_Dialect, mnem> {
+  let traits = ownTraits # TP_OneTypeOf<"TP_FloatTensor", arguments, results>.traits
+                         # TP_OneTypeOf<"TP_IntTensor", arguments, results>.traits;
+}
 
 /// The names of the operands, or results, in `values`, in order and parted by
 /// spaces: attributes have none of a type constraint.

@@ -3,7 +3,6 @@
 // Work items of ops: the default, and those of collectives.
 
 #include "colrow/TP/TP.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace colrow;
@@ -12,9 +11,7 @@ using cost::ChangeKind;
 using cost::WorkItem;
 
 int64_t tp::localBytes(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return ShapedType::getNumElements(localShape(type)) *
-         int64_t(llvm::divideCeil(tensor.getElementTypeBitWidth(), 8));
+  return ShapedType::getNumElements(localShape(type)) * elementBytes(type);
 }
 
 std::optional<WorkItem> tp::workOf(Operation *op, const layout::Mesh &mesh) {

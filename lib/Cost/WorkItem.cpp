@@ -158,6 +158,18 @@ static auto tie(const Change &c) {
   return std::tie(c.kind, c.bytes, c.ranks, c.stride);
 }
 
+llvm::hash_code cost::hashOf(const WorkItem &item) {
+  return std::visit(
+      [&](const auto &work) {
+        return std::apply(
+            [&](const auto &...numbers) {
+              return llvm::hash_combine(item.index(), numbers...);
+            },
+            tie(work));
+      },
+      item);
+}
+
 bool cost::operator==(const Gemm &a, const Gemm &b) { return tie(a) == tie(b); }
 bool cost::operator==(const Attention &a, const Attention &b) {
   return tie(a) == tie(b);

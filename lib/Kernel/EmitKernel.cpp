@@ -40,7 +40,7 @@ Emitter::Emitter(ImplicitLocOpBuilder &b, const RowKernel &kernel,
 void Emitter::emitBases(Value pointers) {
   for (auto [k, arg] : enumerate(kernel.args)) {
     Value pointer = memory.listedPointer(pointers, k);
-    base.push_back(memory.advance(pointer, valueType(arg.elem), arg.offset));
+    base.push_back(memory.advance(pointer, arg.elem, arg.offset));
   }
   rowBase = base;
 }
@@ -58,7 +58,7 @@ void Emitter::emitScalars(Value ints) {
 void Emitter::emitZeroColumns(const Node &node) {
   auto body = [&](Chunk &chunk) -> SmallVector<Value, 4> {
     Value zero = values.constant(Type::F32, chunk.lanes, 0);
-    memory.store(zero, Type::F32, placeOf(node, base[node.arg], chunk));
+    memory.store(zero, Elem::F32, placeOf(node, base[node.arg], chunk));
     return {};
   };
   sweep.run(memory.i64(0), kernel.cols, {}, body);
@@ -77,7 +77,7 @@ void Emitter::emitOutputs() {
     Value slot = memory.reserve(b.getF64Type(), 1);
     Value start = values.constant(Type::F32, 0, 0);
     if (accumulates)
-      start = memory.load(Type::F32, Place{base[node.arg]});
+      start = memory.load(Elem::F32, Place{base[node.arg]});
     Value wide = arith::ExtFOp::create(b, b.getF64Type(), start);
     LLVM::StoreOp::create(b, wide, slot);
     totals[i] = slot;
@@ -92,7 +92,7 @@ void Emitter::emitTotals() {
       continue;
     Value sum = LLVM::LoadOp::create(b, b.getF64Type(), totals[i]);
     Value narrow = arith::TruncFOp::create(b, b.getF32Type(), sum);
-    memory.store(narrow, Type::F32, Place{base[node.arg]});
+    memory.store(narrow, Elem::F32, Place{base[node.arg]});
   }
   if (usedNontemporal)
     memory.fence();
@@ -108,7 +108,7 @@ void Emitter::reserveKept() {
 }
 
 void Emitter::emitBody(Value pointers, Value ints) {
-  int64_t keptBytes = plan.kept.size() * kernel.cols * 4;
+  int64_t keptBytes = plan.kept.size() * kernel.cols * elemBytes(Elem::F32);
   if (keptBytes > maxKeptBytes)
     plan = schedule(kernel, /*keepRows=*/false);
   emitBases(pointers);
@@ -142,7 +142,7 @@ void Emitter::emitRowPointers() {
       offset = offset ? arith::AddIOp::create(b, offset, term) : term;
     }
     if (offset)
-      rowBase[k] = memory.advance(base[k], valueType(arg.elem), offset);
+      rowBase[k] = memory.advance(base[k], arg.elem, offset);
   }
 }
 
@@ -153,7 +153,7 @@ void Emitter::applyIndex(int32_t i) {
   if (!index.getType().isInteger(64))
     index = arith::ExtSIOp::create(b, b.getI64Type(), index);
   index = arith::MulIOp::create(b, index, memory.i64(node.imm));
-  indexed[i] = memory.advance(rowBase[node.arg], typeOf(node), index);
+  indexed[i] = memory.advance(rowBase[node.arg], elemOf(node), index);
   if (isLong(node))
     chooseLostRow(i);
 }
@@ -179,14 +179,14 @@ Value Emitter::emitRowValue(int32_t index) {
   case NodeKind::RowIndex:
     return rowIndices[node.imm];
   case NodeKind::Load:
-    return memory.load(node.type,
-                       Place{memory.advance(rowBase[node.arg], node.type,
+    return memory.load(elemOf(node),
+                       Place{memory.advance(rowBase[node.arg], elemOf(node),
                                             node.imm * argOf(node).colStride)});
   case NodeKind::LoadRow: {
     applyIndex(index);
     Place place{indexed.lookup(index)};
     place.mask = condition(node.operands[1], place);
-    return memory.load(node.type, place);
+    return memory.load(elemOf(node), place);
   }
   default:
     break;
@@ -223,8 +223,8 @@ void Emitter::emitRowEffect(int32_t index) {
   if (isScatter)
     place.mask = condition(node.operands[2], place);
   if (isScatter || argOf(node).access == Access::Accumulate)
-    value = values.add(memory.load(typeOf(node), place), value);
-  memory.store(value, typeOf(node), place);
+    value = values.add(memory.load(elemOf(node), place), value);
+  memory.store(value, elemOf(node), place);
 }
 
 void emitKernel(ModuleOp module, StringRef symbol, const RowKernel &kernel,

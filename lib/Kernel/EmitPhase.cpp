@@ -128,16 +128,16 @@ Value Emitter::emitValue(int32_t index, Chunk &chunk) {
   auto kept = plan.kept.find(index);
   bool isKept = kept != plan.kept.end();
   if (isKept && kept->second.phase < phaseIndex)
-    return memory.load(node.type, keptPlace(kept->second.slot, chunk));
+    return memory.load(Elem::F32, keptPlace(kept->second.slot, chunk));
   Value value;
   if (node.kind == NodeKind::ColIndex) {
     value = columnIndex(chunk);
   } else if (node.kind == NodeKind::Load) {
-    value = memory.load(node.type, placeOf(node, rowBase[node.arg], chunk));
+    value = memory.load(elemOf(node), placeOf(node, rowBase[node.arg], chunk));
   } else if (node.kind == NodeKind::LoadRow) {
     Place place = placeOf(node, indexed[index], chunk);
     place.mask = condition(node.operands[1], place);
-    value = memory.load(node.type, place);
+    value = memory.load(elemOf(node), place);
   } else {
     SmallVector<Value, 3> operands;
     for (int32_t operand : node.operands)
@@ -146,7 +146,7 @@ Value Emitter::emitValue(int32_t index, Chunk &chunk) {
     value = values.emit(node, operands, chunk.lanes);
   }
   if (isKept && kept->second.phase == phaseIndex)
-    memory.store(value, node.type, keptPlace(kept->second.slot, chunk));
+    memory.store(value, Elem::F32, keptPlace(kept->second.slot, chunk));
   return value;
 }
 
@@ -168,14 +168,14 @@ Place Emitter::placeOf(const Node &node, Value rowPointer, const Chunk &chunk) {
   Value count = chunk.col;
   if (arg.colStride != 1)
     count = arith::MulIOp::create(b, count, memory.i64(arg.colStride));
-  Value pointer = memory.advance(rowPointer, typeOf(node), count);
+  Value pointer = memory.advance(rowPointer, elemOf(node), count);
   if (hasOffset)
-    pointer = memory.advance(pointer, typeOf(node), node.imm * arg.colStride);
+    pointer = memory.advance(pointer, elemOf(node), node.imm * arg.colStride);
   return Place(pointer, arg.colStride, chunk.lanes, chunk.mask);
 }
 
 Place Emitter::keptPlace(unsigned slot, const Chunk &chunk) {
-  return Place(memory.advance(keptBuffers[slot], Type::F32, chunk.col), 1,
+  return Place(memory.advance(keptBuffers[slot], Elem::F32, chunk.col), 1,
                chunk.lanes);
 }
 
@@ -192,7 +192,7 @@ Value Emitter::condition(int32_t operand, const Place &place) {
 /// Non-temporal stores write whole lines of 64 bytes only.
 bool Emitter::storesAroundCache(const Node &node, const Place &place) const {
   const Arg &arg = argOf(node);
-  int64_t perLine = 64 / (arg.elem == Elem::I64 ? 8 : 4);
+  int64_t perLine = 64 / elemBytes(arg.elem);
   auto isLine = [&](int64_t count) { return count % perLine == 0; };
   return arg.nontemporal && arg.access == Access::Write && !place.mask &&
          place.stride == 1 && isLine(place.lanes) && isLine(arg.offset) &&
@@ -215,10 +215,10 @@ void Emitter::emitEffect(int32_t index, Chunk &chunk) {
   bool adds =
       node.kind != NodeKind::Store || argOf(node).access == Access::Accumulate;
   if (adds)
-    value = values.add(memory.load(typeOf(node), place), value);
+    value = values.add(memory.load(elemOf(node), place), value);
   bool aroundCache = !adds && storesAroundCache(node, place);
   usedNontemporal |= aroundCache;
-  memory.store(value, typeOf(node), place, aroundCache);
+  memory.store(value, elemOf(node), place, aroundCache);
 }
 
 } // namespace colrow::kernel

@@ -70,18 +70,18 @@ void Emitter::emitEndOfBlock(const Node &node, size_t dim, Value offset) {
   for (auto [size, stride] : zip_equal(kernel.rows, arg.rowStrides))
     elements += (size - 1) * stride;
   auto at = [&](int32_t k) {
-    return memory.advance(base[k], Type::F32, offset);
+    return memory.advance(base[k], Elem::F32, offset);
   };
   Value sumRow = at(node.arg), blockRow = at(node.scratch);
-  Value lostRow = memory.advance(blockRow, Type::F32, elements);
+  Value lostRow = memory.advance(blockRow, Elem::F32, elements);
   auto add = [&](Place sum, Place block, Place lost) {
     Value zero = values.constant(Type::F32, block.lanes, 0);
-    auto [next, rest] = values.addKeepingLost(memory.load(Type::F32, sum),
-                                              memory.load(Type::F32, lost),
-                                              memory.load(Type::F32, block));
-    memory.store(next, Type::F32, sum);
-    memory.store(rest, Type::F32, lost);
-    memory.store(zero, Type::F32, block);
+    auto [next, rest] = values.addKeepingLost(memory.load(Elem::F32, sum),
+                                              memory.load(Elem::F32, lost),
+                                              memory.load(Elem::F32, block));
+    memory.store(next, Elem::F32, sum);
+    memory.store(rest, Elem::F32, lost);
+    memory.store(zero, Elem::F32, block);
   };
   if (arg.colStride == 0)
     return add(Place(sumRow), Place(blockRow), Place(lostRow));
@@ -104,29 +104,29 @@ void Emitter::chooseLostRow(int32_t index) {
   if (!row.getType().isInteger(64))
     row = arith::ExtSIOp::create(b, b.getI64Type(), row);
   int64_t lost = kernel.numRows() / sumBlock * kernel.cols;
-  Place taken(memory.advance(base[node.scratch], Type::I32, lost));
-  Value counts = memory.advance(taken.pointer, Type::I32, int64_t(1));
-  Place countPlace(memory.advance(counts, Type::I32, row));
+  Place taken(memory.advance(base[node.scratch], Elem::I32, lost));
+  Value counts = memory.advance(taken.pointer, Elem::I32, int64_t(1));
+  Place countPlace(memory.advance(counts, Elem::I32, row));
   countPlace.mask = condition(node.operands[2], countPlace);
 
-  Value count = memory.load(Type::I32, countPlace);
-  Value next = values.add(memory.load(Type::I32, taken), i32(1));
+  Value count = memory.load(Elem::I32, countPlace);
+  Value next = values.add(memory.load(Elem::I32, taken), i32(1));
   Value takes =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, count, i32(sumBlock));
   Value isFew =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, count, i32(sumBlock));
   Value many = values.select(takes, values.add(next, i32(sumBlock)), count);
   Value number = values.select(isFew, values.add(count, i32(1)), many);
-  memory.store(number, Type::I32, countPlace);
+  memory.store(number, Elem::I32, countPlace);
   taken.mask = takes;
-  memory.store(next, Type::I32, taken);
+  memory.store(next, Elem::I32, taken);
 
   Value keeps = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, number,
                                       i32(sumBlock));
   Value place = values.add(number, i32(-sumBlock - 1));
   place = arith::ExtSIOp::create(b, b.getI64Type(), place);
   place = arith::MulIOp::create(b, place, memory.i64(kernel.cols));
-  lostRows[index] = {memory.advance(base[node.scratch], Type::F32, place),
+  lostRows[index] = {memory.advance(base[node.scratch], Elem::F32, place),
                      keeps};
 }
 
@@ -135,15 +135,15 @@ void Emitter::emitLongScatter(int32_t index, Chunk &chunk) {
   auto [lostRow, keeps] = lostRows.lookup(index);
   Place sum = placeOf(node, indexed[index], chunk);
   sum.mask = condition(node.operands[2], sum);
-  Place lost(memory.advance(lostRow, Type::F32, chunk.col), 1, chunk.lanes);
+  Place lost(memory.advance(lostRow, Elem::F32, chunk.col), 1, chunk.lanes);
   lost.mask = values.broadcast(keeps, chunk.lanes);
   if (sum.mask)
     lost.mask = arith::AndIOp::create(b, lost.mask, sum.mask);
-  auto [next, rest] = values.addKeepingLost(memory.load(Type::F32, sum),
-                                            memory.load(Type::F32, lost),
+  auto [next, rest] = values.addKeepingLost(memory.load(Elem::F32, sum),
+                                            memory.load(Elem::F32, lost),
                                             valueOf(node.operands[1], chunk));
-  memory.store(next, Type::F32, sum);
-  memory.store(rest, Type::F32, lost);
+  memory.store(next, Elem::F32, sum);
+  memory.store(rest, Elem::F32, lost);
 }
 
 } // namespace colrow::kernel

@@ -75,7 +75,7 @@ private:
   int32_t targetOf(const Node &node) const {
     return isLong(node) ? node.scratch : node.arg;
   }
-  Type typeOf(const Node &node) const { return valueType(argOf(node).elem); }
+  Elem elemOf(const Node &node) const { return argOf(node).elem; }
   bool isUsed(int32_t index) const { return plan.live[index]; }
 
   mlir::ImplicitLocOpBuilder &b;

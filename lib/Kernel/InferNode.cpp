@@ -204,8 +204,11 @@ Error Inference::inferEffect() {
   const Node &value = operand(isScatter ? 1 : 0);
   if (value.type != valueType(arg.elem))
     return fail("the value's type is not the argument's");
-  if (node.kind != NodeKind::Store && arg.elem != Elem::F32)
-    return fail("wanted an f32 argument");
+  bool adds = arg.access == Access::Accumulate &&
+              (arg.elem == Elem::BF16 || arg.elem == Elem::I1);
+  if ((node.kind != NodeKind::Store && arg.elem != Elem::F32) || adds)
+    return fail("wanted an f32 argument, found " + name(arg.elem) +
+                ": sums are kept in float32");
   bool byRow = any_of(arg.rowStrides, [](int64_t s) { return s != 0; });
   if (node.kind == NodeKind::TotalSum && (byRow || arg.colStride != 0))
     return fail("the argument must be one element: all strides 0");

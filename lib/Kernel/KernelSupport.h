@@ -8,6 +8,7 @@
 #include "colrow/Kernel/RowKernel.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace colrow::kernel {
 
@@ -23,14 +24,28 @@ inline float constantF32(const Node &node) {
   return llvm::bit_cast<float>(uint32_t(node.imm));
 }
 
+/// What an element is once it is loaded.
 inline Type valueType(Elem elem) {
-  return elem == Elem::F32   ? Type::F32
-         : elem == Elem::I32 ? Type::I32
-                             : Type::I64;
+  switch (elem) {
+  case Elem::F32:
+  case Elem::BF16:
+    return Type::F32;
+  case Elem::I32:
+    return Type::I32;
+  case Elem::I64:
+    return Type::I64;
+  case Elem::I1:
+    return Type::I1;
+  }
+  llvm_unreachable("no element type");
 }
 
-/// A short name of the kind, as printed.
+/// Short names, as printed.
 llvm::StringRef name(NodeKind kind);
+llvm::StringRef name(Elem elem);
+llvm::StringRef name(Type type);
+llvm::StringRef name(Access access);
+llvm::StringRef name(Predicate predicate);
 
 llvm::Error kernelError(const llvm::Twine &message);
 

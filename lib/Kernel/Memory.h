@@ -33,16 +33,17 @@ public:
   mlir::Type pointerType();
   mlir::Value i64(int64_t value);
   /// `pointer` advanced by `count` elements.
-  mlir::Value advance(mlir::Value pointer, Type type, mlir::Value count);
-  mlir::Value advance(mlir::Value pointer, Type type, int64_t count);
+  mlir::Value advance(mlir::Value pointer, Elem elem, mlir::Value count);
+  mlir::Value advance(mlir::Value pointer, Elem elem, int64_t count);
   /// The k-th pointer or integer of a call's list.
   mlir::Value listedPointer(mlir::Value list, unsigned k);
   mlir::Value listedInteger(mlir::Value list, unsigned k);
   /// Stack memory for `count` elements, 64-byte aligned.
   mlir::Value reserve(mlir::Type element, int64_t count);
 
-  mlir::Value load(Type type, const Place &place);
-  void store(mlir::Value value, Type type, const Place &place,
+  /// Values of type valueType(elem).
+  mlir::Value load(Elem elem, const Place &place);
+  void store(mlir::Value value, Elem elem, const Place &place,
              bool nontemporal = false);
   /// Orders non-temporal stores before whatever follows the kernel.
   void fence();
@@ -50,7 +51,13 @@ public:
 private:
   bool isContiguous(const Place &place) const { return place.stride == 1; }
   mlir::Value allLanes(unsigned lanes);
-  mlir::Value lanePointers(Type type, const Place &place);
+  mlir::Value lanePointers(Elem elem, const Place &place);
+  mlir::Type storedType(Elem elem);
+  mlir::Value loadStored(Elem elem, const Place &place);
+  void storeStored(mlir::Value stored, Elem elem, const Place &place,
+                   bool nontemporal);
+  mlir::Value fromStored(Elem elem, mlir::Value stored);
+  mlir::Value toStored(Elem elem, mlir::Value value);
 
   mlir::ImplicitLocOpBuilder &b;
   ValueBuilder &values;

@@ -46,25 +46,39 @@ int64_t RowKernel::numRows() const {
 }
 
 hash_code hash_value(const RowKernel &kernel) {
-  return hash_value(StringRef(kernel.canonical()));
+  hash_code code = hash_combine(kernel.cols, kernel.numInts,
+                                hash_combine_range(kernel.rows));
+  for (const Arg &arg : kernel.args)
+    code = hash_combine(code, arg.elem, arg.offset, arg.colStride, arg.access,
+                        arg.nontemporal, hash_combine_range(arg.rowStrides));
+  for (const Node &node : kernel.nodes)
+    code =
+        hash_combine(code, node.kind, node.type, node.predicate, node.arg,
+                     node.scratch, node.imm, hash_combine_range(node.operands));
+  return code;
 }
 
-static StringRef name(Elem elem) {
-  static constexpr const char *names[] = {"f32", "i32", "i64"};
+int64_t elemBytes(Elem elem) {
+  static constexpr int64_t bytes[] = {4, 4, 8, 2, 1};
+  return bytes[unsigned(elem)];
+}
+
+StringRef name(Elem elem) {
+  static constexpr const char *names[] = {"f32", "i32", "i64", "bf16", "i1"};
   return names[unsigned(elem)];
 }
 
-static StringRef name(Type type) {
+StringRef name(Type type) {
   static constexpr const char *names[] = {"none", "f32", "i32", "i64", "i1"};
   return names[unsigned(type)];
 }
 
-static StringRef name(Access access) {
+StringRef name(Access access) {
   static constexpr const char *names[] = {"read", "write", "accumulate"};
   return names[unsigned(access)];
 }
 
-static StringRef name(Predicate predicate) {
+StringRef name(Predicate predicate) {
   static constexpr const char *names[] = {"lt", "le", "eq", "ne", "gt", "ge"};
   return names[unsigned(predicate)];
 }

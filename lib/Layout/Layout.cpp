@@ -270,6 +270,25 @@ llvm::SmallVector<int64_t> Layout::localShape(ArrayRef<int64_t> shape,
   return local;
 }
 
+llvm::SmallVector<int64_t> colrow::layout::blockStart(const DimLayout &dim,
+                                                      const Mesh &mesh) {
+  llvm::SmallVector<int64_t> perCoordinate(mesh.axes.size(), 0);
+  int64_t inner = 1;
+  for (const Factor &factor : llvm::reverse(dim)) {
+    if (factor.axes.empty()) {
+      inner *= factor.size;
+      continue;
+    }
+    int64_t step = factor.padded / blocks(factor, mesh) * inner;
+    for (unsigned axis : llvm::reverse(factor.axes)) {
+      perCoordinate[axis] = step;
+      step *= mesh.axes[axis].size;
+    }
+    break;
+  }
+  return perCoordinate;
+}
+
 DimLayout colrow::layout::splitDim(int64_t size, int64_t units, unsigned axis,
                                    const Mesh &mesh) {
   Factor factor;

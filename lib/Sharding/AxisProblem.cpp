@@ -97,7 +97,7 @@ AxisProblem::ValueClass AxisProblem::makeValue(Value value, bool mixed) {
   ValueClass info;
   bool reached = gradients.reach(value);
   SmallVector<State> states = {State::R()};
-  if (isa<FloatType>(type.getElementType())) {
+  if (tp::carriesGradient(type)) {
     states.append({State::C(), State::P()});
     for (unsigned d = 0; d < type.getRank(); ++d)
       if (classes->isFeature(value, d))

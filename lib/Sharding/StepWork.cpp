@@ -19,12 +19,22 @@ std::string NamedItem::str() const {
   return (op + " " + cost::toString(item)).str();
 }
 
-int64_t StepTotals::add(const NamedItem &named, const cost::CostModel &model) {
-  flops += cost::flopsOf(named.item);
-  bytes += cost::sentBytesOf(named.item);
-  collectives += cost::collectivesOf(named.item);
-  picoseconds += model.workPs(named.item);
-  return ++work[named.str()];
+WorkSum::Entry WorkSum::make(const NamedItem &named) {
+  return {cost::flopsOf(named.item), cost::sentBytesOf(named.item),
+          cost::collectivesOf(named.item), model.workPs(named.item),
+          &totals.work[named.str()]};
+}
+
+void WorkSum::add(const NamedItem &named) {
+  auto it = known.find(named);
+  if (it == known.end())
+    it = known.emplace(named, make(named)).first;
+  const Entry &entry = it->second;
+  totals.flops += entry.flops;
+  totals.bytes += entry.bytes;
+  totals.collectives += entry.collectives;
+  totals.picoseconds += entry.picoseconds;
+  ++*entry.times;
 }
 
 DictionaryAttr StepTotals::toAttr(MLIRContext *context) const {
@@ -116,7 +126,7 @@ LogicalResult BlockWork::add(Operation *op) {
 }
 
 void BlockWork::want(Value value, ValueState state) {
-  if (isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()))
+  if (tp::carriesGradient(value))
     wanted[value].push_back(state);
 }
 
@@ -188,8 +198,9 @@ FailureOr<StepTotals> sharding::predictStep(func::FuncOp step,
   if (failed(work.addChanges([](Value) { return true; })))
     return failure();
   StepTotals totals;
+  WorkSum sum(totals, table.getModel());
   for (const NamedItem &named : work.items)
-    totals.add(named, table.getModel());
+    sum.add(named);
   totals.savedBytes = work.insideBytes;
   for (auto &[value, forms] : work.saved)
     if (Operation *maker = value.getDefiningOp();
@@ -226,8 +237,9 @@ void sharding::addToPrediction(ModuleOp module, ArrayRef<Operation *> ops) {
   if (!totals || !meshAttr || failed(model))
     return;
   layout::Mesh mesh = meshAttr.getMesh();
+  WorkSum sum(*totals, *model);
   for (Operation *op : ops)
     if (auto named = workWithLayouts(op, mesh))
-      totals->add(*named, *model);
+      sum.add(*named);
   module->setAttr(getPredictedAttrName(), totals->toAttr(module.getContext()));
 }

@@ -4,6 +4,7 @@
 // tile is copied to all destinations. Adding is the same for any vector width.
 
 #include "Reduce.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cstring>
 
@@ -46,6 +47,39 @@ static void addPair(const float *a, const float *b, float *x, float *y,
   }
 }
 
+namespace {
+/// How elements are stored, and what they are summed as.
+template <typename T> struct Plain {
+  using Stored = T;
+  using Value = T;
+  static void load(const T *from, T *to, int64_t count) {
+    std::memcpy(to, from, count * sizeof(T));
+  }
+  static void store(const T *from, T *to, int64_t count) {
+    std::memcpy(to, from, count * sizeof(T));
+  }
+  /// The term itself: nothing to convert.
+  static const T *term(const T *from, T *, int64_t) { return from; }
+};
+
+struct Bf16 {
+  using Stored = uint16_t;
+  using Value = float;
+  static void load(const uint16_t *from, float *to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = fromBf16(from[i]);
+  }
+  static void store(const float *from, uint16_t *to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = toBf16(from[i]);
+  }
+  static const float *term(const uint16_t *from, float *room, int64_t count) {
+    load(from, room, count);
+    return room;
+  }
+};
+} // namespace
+
 template <typename T>
 static void accumulate(plan::Reduction reduction, T *acc, const T *term,
                        int64_t count) {
@@ -61,20 +95,24 @@ static void accumulate(plan::Reduction reduction, T *acc, const T *term,
   }
 }
 
-template <typename T>
+template <typename Format>
 static void reduceTiles(plan::Reduction reduction,
                         ArrayRef<const char *> sources,
                         ArrayRef<char *> destinations, int64_t count) {
-  constexpr int64_t tileSize = 4096 / sizeof(T);
-  T tile[tileSize];
+  using Stored = typename Format::Stored;
+  using Value = typename Format::Value;
+  constexpr int64_t tileSize = 4096 / sizeof(Value);
+  Value tile[tileSize], room[tileSize];
   for (int64_t first = 0; first < count; first += tileSize) {
     int64_t n = std::min(tileSize, count - first);
-    std::memcpy(tile, sources[0] + first * sizeof(T), n * sizeof(T));
+    auto at = [&](const char *source) {
+      return reinterpret_cast<const Stored *>(source) + first;
+    };
+    Format::load(at(sources[0]), tile, n);
     for (const char *source : sources.drop_front())
-      accumulate(reduction, tile, reinterpret_cast<const T *>(source) + first,
-                 n);
+      accumulate(reduction, tile, Format::term(at(source), room, n), n);
     for (char *destination : destinations)
-      std::memcpy(destination + first * sizeof(T), tile, n * sizeof(T));
+      Format::store(tile, reinterpret_cast<Stored *>(destination) + first, n);
   }
 }
 
@@ -89,11 +127,17 @@ void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    reinterpret_cast<float *>(destinations[1]), count);
   switch (dtype) {
   case plan::DType::f32:
-    return reduceTiles<float>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<float>>(reduction, sources, destinations, count);
   case plan::DType::i32:
-    return reduceTiles<int32_t>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<int32_t>>(reduction, sources, destinations, count);
   case plan::DType::i64:
-    return reduceTiles<int64_t>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<int64_t>>(reduction, sources, destinations, count);
+  case plan::DType::bf16:
+    return reduceTiles<Bf16>(reduction, sources, destinations, count);
+  case plan::DType::f16:
+  case plan::DType::i1:
+  case plan::DType::i8:
+    llvm_unreachable("refused by checkPlanTables()");
   }
 }
 

@@ -5,20 +5,17 @@
 #ifndef COLROW_RUNTIME_CPU_REDUCE_H
 #define COLROW_RUNTIME_CPU_REDUCE_H
 
-#include "colrow/runtime/PlanSchema.h"
+#include "colrow/runtime/DType.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace colrow::runtime {
 
-/// Every destination gets ((s0 op s1) op s2) ... of `count` elements. Sources
+/// Every destination gets ((s0 op s1) op s2) ... of `count` elements; types
+/// f32, i32, i64 and bf16, which is summed in float32 and rounded once. Sources
 /// and destinations may be equal but not overlap otherwise.
 void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    llvm::ArrayRef<const char *> sources,
                    llvm::ArrayRef<char *> destinations, int64_t count);
-
-inline int64_t elementBytes(plan::DType dtype) {
-  return dtype == plan::DType::i64 ? 8 : 4;
-}
 
 } // namespace colrow::runtime
 

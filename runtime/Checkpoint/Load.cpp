@@ -4,6 +4,7 @@
 // rank fills its own blocks on its own thread, so its memory is near it.
 
 #include "WholeTensor.h"
+#include "colrow/runtime/DType.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Init.h"
 #include "colrow/runtime/ModelConfig.h"
@@ -15,11 +16,46 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-static float *blockOf(Executor &executor, unsigned rank,
-                      const plan::Parameter &parameter) {
-  return reinterpret_cast<float *>(executor.persistent(rank) +
-                                   parameter.offset());
-}
+namespace {
+/// A rank's elements of a parameter, to be set as float32.
+class Block {
+public:
+  Block(Executor &executor, unsigned rank, const plan::Parameter &parameter)
+      : start(executor.parameter(rank, parameter)), type(parameter.dtype()),
+        map(listOf(parameter.shape()), parameter.dims(), executor.mesh(),
+            rank) {}
+
+  const BlockMap &blocks() const { return map; }
+  int64_t bytes() const { return map.localElements() * elementBytes(type); }
+  void clear() { std::memset(start, 0, bytes()); }
+
+  /// Calls fill(done, count, out) for parts of elements [local, local + count),
+  /// and stores what it writes.
+  template <typename F> void set(int64_t local, int64_t count, F fill) {
+    if (type == plan::DType::f32)
+      return fill(0, count, reinterpret_cast<float *>(start) + local);
+    auto *out = reinterpret_cast<uint16_t *>(start) + local;
+    float part[1024];
+    for (int64_t done = 0; done < count; done += std::size(part)) {
+      int64_t n = std::min<int64_t>(std::size(part), count - done);
+      fill(done, n, part);
+      for (int64_t i = 0; i < n; ++i)
+        out[done + i] = toBf16(part[i]);
+    }
+  }
+
+  float get(int64_t local) const {
+    if (type == plan::DType::f32)
+      return reinterpret_cast<const float *>(start)[local];
+    return fromBf16(reinterpret_cast<const uint16_t *>(start)[local]);
+  }
+
+private:
+  char *start;
+  plan::DType type; // f32 or bf16
+  BlockMap map;
+};
+} // namespace
 
 void initializeParameters(Executor &executor, uint64_t seed,
                           bool onlyWithoutSources) {
@@ -30,14 +66,15 @@ void initializeParameters(Executor &executor, uint64_t seed,
     for (const plan::Parameter *parameter : *plan.parameters()) {
       if (onlyWithoutSources && hasSources(*parameter))
         continue;
-      float *out = blockOf(executor, rank, *parameter);
-      std::memset(out, 0, parameter->bytes());
-      BlockMap blocks(listOf(parameter->shape()), parameter->dims(),
-                      executor.mesh(), rank);
-      blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
-        initialValues(parameter->init(), seed, parameter->id(), whole, count,
-                      out + local);
-      });
+      Block block(executor, rank, *parameter);
+      block.clear();
+      block.blocks().forEachRun(
+          [&](int64_t local, int64_t whole, int64_t count) {
+            block.set(local, count, [&](int64_t done, int64_t n, float *out) {
+              initialValues(parameter->init(), seed, parameter->id(),
+                            whole + done, n, out);
+            });
+          });
     }
   });
 }
@@ -85,19 +122,21 @@ private:
 /// What a rank stores of `map`, whose first element is `first` of the whole
 /// parameter.
 static void loadBlock(const Staged &tensor, const SourceMap &map, int64_t first,
-                      const BlockMap &blocks, float *out) {
+                      Block &block) {
   int64_t last = first + map.elements();
-  blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
+  block.blocks().forEachRun([&](int64_t local, int64_t whole, int64_t count) {
     int64_t begin = std::max(whole, first);
     int64_t end = std::min(whole + count, last);
     if (begin >= end)
       return;
-    float *to = out + local + (begin - whole);
+    int64_t to = local + (begin - whole);
     map.forEachPiece(
         begin - first, end - begin,
-        [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
-          readFloats(tensor.type(), tensor.data(), offset, stride, length,
-                     to + done);
+        [&](int64_t at, int64_t offset, int64_t stride, int64_t length) {
+          block.set(to + at, length, [&](int64_t done, int64_t n, float *out) {
+            readFloats(tensor.type(), tensor.data(), offset + done * stride,
+                       stride, n, out);
+          });
         });
   });
 }
@@ -110,12 +149,10 @@ static Error loadParameter(Executor &executor, const ModelFiles &files,
     if (Error error = tensor.read(files.find(source.tensor)))
       return error;
     executor.onRanks([&](unsigned rank) {
-      float *out = blockOf(executor, rank, parameter);
+      Block block(executor, rank, parameter);
       if (first == 0)
-        std::memset(out, 0, parameter.bytes());
-      BlockMap blocks(listOf(parameter.shape()), parameter.dims(),
-                      executor.mesh(), rank);
-      loadBlock(tensor, source.map, first, blocks, out);
+        block.clear();
+      loadBlock(tensor, source.map, first, block);
     });
     first += source.map.elements();
   }
@@ -197,13 +234,14 @@ static bool isSquare(const plan::Parameter &parameter) {
 }
 
 /// What a checkpoint of ours cannot hold, as text; empty for none.
-static StringRef faultOf(const plan::Parameter &parameter,
-                         ArrayRef<float> values) {
-  for (float value : values)
-    if (!std::isfinite(value))
+static StringRef faultOf(const plan::Parameter &parameter, const Block &block) {
+  bool squares = isSquare(parameter);
+  for (int64_t i = 0, n = block.blocks().localElements(); i < n; ++i) {
+    if (!std::isfinite(block.get(i)))
       return "values that are not finite";
-  if (isSquare(parameter) && any_of(values, [](float v) { return v < 0; }))
-    return "mean squares below 0";
+    if (squares && block.get(i) < 0)
+      return "mean squares below 0";
+  }
   return "";
 }
 
@@ -211,8 +249,7 @@ static Error checkValues(Executor &executor, const Wanted &wanted) {
   std::vector<StringRef> faults(executor.mesh().ranks());
   const plan::Parameter &parameter = *wanted.parameter;
   executor.onRanks([&](unsigned rank) {
-    const float *values = blockOf(executor, rank, parameter);
-    faults[rank] = faultOf(parameter, {values, parameter.bytes() / 4});
+    faults[rank] = faultOf(parameter, Block(executor, rank, parameter));
   });
   for (StringRef fault : faults)
     if (!fault.empty())

@@ -2,6 +2,7 @@
 //
 // Stored types as float32. bf16 and f16 convert exactly.
 
+#include "colrow/runtime/Bf16.h"
 #include "colrow/runtime/Safetensors.h"
 #include "llvm/ADT/bit.h"
 #include <cstring>
@@ -13,10 +14,6 @@ namespace colrow::runtime {
 bool isReadableAsFloat(TensorType type) {
   return type == TensorType::f32 || type == TensorType::bf16 ||
          type == TensorType::f16;
-}
-
-static float fromBf16(uint16_t bits) {
-  return llvm::bit_cast<float>(uint32_t(bits) << 16);
 }
 
 /// IEEE binary16: 1 sign bit, 5 of exponent (bias 15), 10 of fraction.

@@ -83,11 +83,12 @@ static Error checkPlan(StringRef path, const SavedState &saved,
     return failure("{0}: was saved by a plan with other parameters or layouts "
                    "(fingerprint {1}, this plan {2})",
                    path, saved.fingerprint, print);
-  if (saved.seq != 0 && saved.seq != plan.seq())
+  int64_t tokens = trainingBatch(plan).tokens;
+  if (saved.seq != 0 && saved.seq != tokens)
     return failure("{0}: was trained on sequences of {1} tokens, this plan "
                    "takes {2}: the samples are others, so there is no place in "
                    "the data to go on from; compile it with --seq {1}",
-                   path, saved.seq, plan.seq());
+                   path, saved.seq, tokens);
   return Error::success();
 }
 
@@ -149,11 +150,12 @@ Expected<SavedRun> SavedRun::open(const Executor &executor, StringRef path,
     result.remarks.push_back(
         formatv("{0}: was trained otherwise: {1}", path, text));
   }
-  if (saved->batch != 0 && saved->batch != plan.batch())
+  int64_t rows = trainingBatch(plan).rows;
+  if (saved->batch != 0 && saved->batch != rows)
     result.remarks.push_back(
         formatv("{0}: was trained with batch {1}, this plan has {2}: goes on "
                 "at sample {3} of the data",
-                path, saved->batch, plan.batch(), saved->training.samples));
+                path, saved->batch, rows, saved->training.samples));
   result.training = saved->training;
   result.runName = saved->run;
   result.folder = files->folder.identity();

@@ -40,6 +40,15 @@ static std::vector<OptimizerNumber> numbersOf(const plan::Plan &plan) {
           {"clip_grad_norm", optimizer->clip_grad_norm()}};
 }
 
+TrainingBatch trainingBatch(const plan::Plan &plan) {
+  Expected<Programs> train = Programs::find(plan, trainProgram);
+  if (!train) {
+    consumeError(train.takeError());
+    return {};
+  }
+  return {train->batchRows(), train->rowTokens()};
+}
+
 std::string stateText(const Executor &executor, const TrainingState &state,
                       StringRef run, StringRef folder) {
   const plan::Plan &plan = executor.plan();
@@ -54,8 +63,8 @@ std::string stateText(const Executor &executor, const TrainingState &state,
     // As text: not all JSON readers keep 64 bits.
     json.attribute("seed", std::to_string(state.seed));
     json.attribute("data_position", state.samples);
-    json.attribute("batch", plan.batch());
-    json.attribute("seq", plan.seq());
+    json.attribute("batch", trainingBatch(plan).rows);
+    json.attribute("seq", trainingBatch(plan).tokens);
     json.attributeObject("data", [&] {
       json.attribute("name", json::fixUTF8(state.data));
       json.attribute("mark", state.dataMark);

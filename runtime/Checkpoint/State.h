@@ -31,6 +31,13 @@ struct SavedState {
   std::optional<llvm::json::Object> optimizer;
 };
 
+/// What a step of training takes: rows of tokens. 0: the plan has no such
+/// program, or it has no tokens.
+struct TrainingBatch {
+  int64_t rows = 0, tokens = 0;
+};
+TrainingBatch trainingBatch(const plan::Plan &plan);
+
 /// `folder`: name of the step's folder.
 std::string stateText(const Executor &executor, const TrainingState &state,
                       llvm::StringRef run, llvm::StringRef folder);

@@ -3,6 +3,7 @@
 // From blocks on ranks to tensors of a file.
 
 #include "WholeTensor.h"
+#include "colrow/runtime/DType.h"
 #include "colrow/runtime/Errors.h"
 
 using namespace llvm;
@@ -58,13 +59,17 @@ Error addPieces(std::vector<WholeTensor> &tensors, StringMap<unsigned> &index,
   for (const NamedSource &source : sources) {
     auto [entry, isNew] = index.try_emplace(source.tensor, tensors.size());
     if (isNew)
-      tensors.push_back({source.tensor, source.shape, {}});
+      tensors.push_back({source.tensor, source.shape, stored.type, {}});
     WholeTensor &tensor = tensors[entry->second];
     if (tensor.shape != source.shape)
       return failure("tensor {0} has shape {1} for one parameter, {2} for "
                      "another",
                      source.tensor, textOfShape(tensor.shape),
                      textOfShape(source.shape));
+    if (tensor.type != stored.type)
+      return failure("tensor {0} is {1} for one parameter, {2} for another",
+                     source.tensor, plan::EnumNameDType(tensor.type),
+                     plan::EnumNameDType(stored.type));
     tensor.pieces.push_back({stored, source.map, first});
     first += source.map.elements();
   }
@@ -82,18 +87,21 @@ Error checkComplete(const WholeTensor &tensor) {
   return Error::success();
 }
 
-/// Copies what `rank` holds of a piece. False: an element was there already.
+/// Copies what a rank holds of a piece. False: an element was there already.
+template <typename T>
 static bool placeBlock(const Piece &piece, const BlockMap &blocks,
-                       const float *data, std::vector<float> &out,
+                       const char *block, std::vector<char> &bytes,
                        std::vector<uint8_t> &seen) {
   bool fresh = true;
+  auto *data = reinterpret_cast<const T *>(block);
+  auto *out = reinterpret_cast<T *>(bytes.data());
   int64_t last = piece.first + piece.map.elements();
   blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
     int64_t begin = std::max(whole, piece.first);
     int64_t end = std::min(whole + count, last);
     if (begin >= end)
       return;
-    const float *from = data + local + (begin - whole);
+    const T *from = data + local + (begin - whole);
     piece.map.forEachPiece(
         begin - piece.first, end - begin,
         [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
@@ -109,16 +117,26 @@ static bool placeBlock(const Piece &piece, const BlockMap &blocks,
 }
 
 Error assemble(const WholeTensor &tensor, const Mesh &mesh,
-               std::vector<float> &out) {
-  out.resize(tensor.elements());
-  std::vector<uint8_t> seen(out.size(), 0);
+               std::vector<char> &out) {
+  int64_t item = elementBytes(tensor.type);
+  out.resize(tensor.elements() * item);
+  std::vector<uint8_t> seen(tensor.elements(), 0);
+  auto place = item == 8   ? placeBlock<uint64_t>
+               : item == 4 ? placeBlock<uint32_t>
+               : item == 2 ? placeBlock<uint16_t>
+                           : placeBlock<uint8_t>;
   bool fresh = true;
-  for (const Piece &piece : tensor.pieces)
-    for (unsigned rank = 0; rank < mesh.ranks(); ++rank) {
-      BlockMap blocks(piece.stored.shape, piece.stored.dims, mesh, rank);
+  for (const Piece &piece : tensor.pieces) {
+    ArrayRef<uint32_t> ranks = piece.stored.ranks;
+    unsigned first = ranks.empty() ? 0 : ranks.front();
+    for (unsigned i = 0, n = ranks.empty() ? mesh.ranks() : ranks.size(); i < n;
+         ++i) {
+      unsigned rank = ranks.empty() ? i : ranks[i];
+      BlockMap blocks(piece.stored.shape, piece.stored.dims, mesh, rank, first);
       if (blocks.isFirstCopy())
-        fresh &= placeBlock(piece, blocks, piece.stored.data(rank), out, seen);
+        fresh &= place(piece, blocks, piece.stored.data(rank), out, seen);
     }
+  }
   if (!fresh || is_contained(seen, 0))
     return failure("cannot write tensor {0}: an element comes from {1}",
                    tensor.name, fresh ? "no parameter" : "two parameters");
@@ -135,11 +153,10 @@ Expected<std::vector<WholeTensor>> tensorsOf(Executor &executor,
   for (const plan::Parameter *parameter : *plan.parameters()) {
     if (holdingOf(*parameter) != holding)
       continue;
-    uint64_t offset = parameter->offset();
     StoredTensor stored{listOf(parameter->shape()), parameter->dims(),
-                        [&executor, offset](unsigned rank) {
-                          return reinterpret_cast<float *>(
-                              executor.persistent(rank) + offset);
+                        parameter->dtype(),
+                        [&executor, parameter](unsigned rank) {
+                          return executor.parameter(rank, *parameter);
                         }};
     if (Error error =
             addPieces(tensors, index, stored, sourcesOf(plan, *parameter)))

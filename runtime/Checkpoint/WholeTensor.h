@@ -17,7 +17,9 @@ namespace colrow::runtime {
 struct StoredTensor {
   llvm::ArrayRef<int64_t> shape;
   const DimList *dims; // null: whole on every rank
-  std::function<float *(unsigned rank)> data;
+  plan::DType type;
+  std::function<const char *(unsigned rank)> data;
+  llvm::ArrayRef<uint32_t> ranks = {}; // that have it, rising; empty: all
 };
 
 /// Elements [first, first + map.elements()) of `stored`, read row-major, stand
@@ -32,6 +34,7 @@ struct Piece {
 struct WholeTensor {
   std::string name;
   llvm::SmallVector<int64_t, 4> shape;
+  plan::DType type;
   std::vector<Piece> pieces;
 
   int64_t elements() const;
@@ -58,10 +61,10 @@ llvm::Error addPieces(std::vector<WholeTensor> &tensors,
 /// Checks that the pieces' numbers of elements add up to the tensor's.
 llvm::Error checkComplete(const WholeTensor &tensor);
 
-/// Puts the ranks' blocks together, padding dropped. Error: an element that
-/// comes from two pieces, or none.
+/// Puts the ranks' blocks together, padding dropped: elements of the tensor's
+/// type. Error: an element that comes from two pieces, or none.
 llvm::Error assemble(const WholeTensor &tensor, const Mesh &mesh,
-                     std::vector<float> &out);
+                     std::vector<char> &out);
 
 /// Which file a parameter or state is saved in.
 Holding holdingOf(const plan::Parameter &parameter);

@@ -9,8 +9,8 @@
 
 namespace colrow::runtime {
 
-/// All of `tensors`, float32. `finiteOnly`: a value that is not finite is an
-/// error that names the tensor.
+/// All of `tensors`, each in its type. `finiteOnly`: a value that is not finite
+/// is an error that names the tensor.
 llvm::Error writeTensors(std::unique_ptr<AtomicFile> file,
                          llvm::ArrayRef<WholeTensor> tensors, const Mesh &mesh,
                          bool finiteOnly);

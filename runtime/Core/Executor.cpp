@@ -3,16 +3,16 @@
 // Ranks as threads: memory, scalar blocks, and the hand-over of jobs.
 
 #include "colrow/runtime/Executor.h"
+#include "Arena.h"
+#include "InputBlock.h"
 #include "RankProgram.h"
-#include "colrow/runtime/Barrier.h"
+#include "RankThreads.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/SharedMemory.h"
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <thread>
 
 using namespace llvm;
 
@@ -22,123 +22,91 @@ extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
 namespace colrow::runtime {
 
 namespace {
-
-/// Zeroed memory of one rank, in huge pages where the system has them.
-class Arena {
-public:
-  Arena() = default;
-  Arena(const Arena &) = delete;
-  Arena &operator=(const Arena &) = delete;
-  ~Arena() {
-    if (bytes)
-      ::munmap(start, bytes);
-  }
-
-  Error allocate(const char *use, uint64_t size) {
-    constexpr uint64_t huge = 2 << 20;
-    uint64_t rounded = std::max<uint64_t>((size + 4095) / 4096 * 4096, 4096);
-    void *p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-      return failure("cannot allocate {0} bytes for {1} of a rank: {2}",
-                     rounded, use, strerror(errno));
-    start = static_cast<char *>(p);
-    bytes = rounded;
-    if (rounded >= 2 * huge)
-      ::madvise(start, bytes, MADV_HUGEPAGE);
-    return Error::success();
-  }
-
-  char *get() const { return start; }
-
-private:
-  char *start = nullptr;
-  uint64_t bytes = 0;
-};
-
-/// Region `scalars`; the layout is part of the plan's format.
-struct alignas(64) ScalarBlock {
-  float learningRate = 0, bias1 = 1, bias2 = 1, unused = 0;
-  int64_t seed = 0, step = 0;
-  int64_t coordinates[maxMeshAxes] = {};
-};
-static_assert(offsetof(ScalarBlock, seed) == 16 &&
-                  offsetof(ScalarBlock, coordinates) == 32 &&
-                  sizeof(ScalarBlock) == scalarBlockBytes,
-              "layout of region scalars");
-
 struct Rank {
-  Arena persistent, scratch;
+  Arena persistent, scratch, input;
   ScalarBlock scalars;
-  std::unique_ptr<RankProgram> program;
-  std::thread thread; // none for rank 0
+  Communicators groups;
+  std::vector<TraceEvent> events;
+};
+} // namespace
+
+struct LoadedProgram::Impl {
+  struct Place {
+    const plan::Input *input; // as Programs::inputs() has it
+    InputBlock block;
+  };
+  std::vector<std::unique_ptr<RankProgram>> ranks;
+  std::vector<Place> places;
+  const char *loss = nullptr, *gradNorm = nullptr, *labels = nullptr;
+  plan::DType labelsType = plan::DType::f32;
 };
 
-} // namespace
+LoadedProgram::LoadedProgram(Programs programs)
+    : programs(std::move(programs)), impl(std::make_unique<Impl>()) {}
+LoadedProgram::~LoadedProgram() = default;
 
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
       : plan(plan), options(options), mesh(plan), transport(mesh),
-        ranks(mesh.ranks()),
-        gate(mesh.ranks(), Barrier::spinsFor(mesh.ranks())) {}
-  ~Impl();
+        ranks(mesh.ranks()), threads(mesh.ranks()) {}
 
   Error allocate();
-  Error decode();
-  void startThreads();
-  void onRanks(function_ref<void(unsigned)> f);
-  char *start(unsigned rank, plan::Region region);
+  Error findKernels();
+  Regions regions(unsigned rank);
+  char *address(unsigned rank, const plan::Program &program,
+                const plan::Operand &operand);
+  std::unique_ptr<LoadedProgram> load(Programs programs);
 
   const plan::Plan &plan;
   ExecutorOptions options;
   Mesh mesh;
-  std::unique_ptr<KernelObject> kernels;
+  std::unique_ptr<KernelObject> object;
+  std::vector<Kernel> kernels;
   SharedMemoryTransport transport;
-  Arena input;
   std::vector<Rank> ranks;
-  Barrier gate; // passed when a job starts and when it ends
-  const function_ref<void(unsigned)> *job = nullptr; // null: threads end
-  bool running = false;
+  std::vector<std::unique_ptr<LoadedProgram>> programs;
+  RankThreads threads;
 };
 
-Executor::Impl::~Impl() {
-  if (running) {
-    job = nullptr;
-    gate.wait();
-  }
-  for (Rank &rank : ranks)
-    if (rank.thread.joinable())
-      rank.thread.join();
+Regions Executor::Impl::regions(unsigned rank) {
+  Regions result;
+  auto set = [&](plan::Region region, const void *start) {
+    result.start[size_t(region)] =
+        static_cast<char *>(const_cast<void *>(start));
+  };
+  set(plan::Region::persistent, ranks[rank].persistent.get());
+  set(plan::Region::scratch, ranks[rank].scratch.get());
+  set(plan::Region::input, ranks[rank].input.get());
+  set(plan::Region::constant, listOf(plan.constants()).data());
+  set(plan::Region::scalars, &ranks[rank].scalars);
+  return result;
 }
 
-char *Executor::Impl::start(unsigned rank, plan::Region region) {
-  switch (region) {
-  case plan::Region::persistent:
-    return ranks[rank].persistent.get();
-  case plan::Region::scratch:
-    return ranks[rank].scratch.get();
-  case plan::Region::input:
-    return input.get();
-  case plan::Region::constant:
-    return plan.constants() ? reinterpret_cast<char *>(const_cast<uint8_t *>(
-                                  plan.constants()->data()))
-                            : nullptr;
-  case plan::Region::scalars:
-    return reinterpret_cast<char *>(&ranks[rank].scalars);
-  }
-  return nullptr;
+char *Executor::Impl::address(unsigned rank, const plan::Program &program,
+                              const plan::Operand &operand) {
+  char *result = regions(rank).at(bufferOf(plan, program, operand.buffer())) +
+                 operand.offset();
+  auto coordinates = mesh.coordinates(rank);
+  ArrayRef<int64_t> coords = listOf(operand.coords());
+  for (size_t a = 0; a < coords.size(); ++a)
+    result += coords[a] * int64_t(coordinates[a]);
+  return result;
 }
 
 Error Executor::Impl::allocate() {
-  if (Error error =
-          input.allocate("the batch", inputBytes(plan.batch(), plan.seq())))
-    return error;
+  uint64_t scratch = 0, input = 0;
+  if (plan.programs())
+    for (const plan::Program *program : *plan.programs()) {
+      scratch = std::max(scratch, program->scratch_bytes());
+      input = std::max(input, program->input_bytes());
+    }
   for (unsigned r = 0; r < ranks.size(); ++r) {
     if (Error error = ranks[r].persistent.allocate(
             "parameters and optimizer state", plan.persistent_bytes()))
       return error;
-    if (Error error =
-            ranks[r].scratch.allocate("the arena", plan.scratch_bytes()))
+    if (Error error = ranks[r].scratch.allocate("the arena", scratch))
+      return error;
+    if (Error error = ranks[r].input.allocate("the batch", input))
       return error;
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
@@ -147,42 +115,55 @@ Error Executor::Impl::allocate() {
   return Error::success();
 }
 
-Error Executor::Impl::decode() {
-  auto loaded = KernelObject::load(listOf(plan.kernels()));
+Error Executor::Impl::findKernels() {
+  auto loaded = KernelObject::load(listOf(plan.object()));
   if (!loaded)
     return loaded.takeError();
-  kernels = std::move(*loaded);
-  for (unsigned r = 0; r < ranks.size(); ++r) {
-    Regions regions;
-    for (unsigned region = 0; region < 5; ++region)
-      regions.start[region] = start(r, static_cast<plan::Region>(region));
-    auto program = RankProgram::create(plan, regions, *kernels, transport, r);
-    if (!program)
-      return program.takeError();
-    ranks[r].program = std::move(*program);
+  object = std::move(*loaded);
+  if (!plan.kernels())
+    return Error::success();
+  for (const plan::Kernel *kernel : *plan.kernels()) {
+    Expected<Kernel> found = object->find(textOf(kernel->symbol()));
+    if (!found)
+      return found.takeError();
+    kernels.push_back(*found);
   }
   return Error::success();
 }
 
-void Executor::Impl::startThreads() {
-  running = ranks.size() > 1;
-  for (unsigned r = 1; r < ranks.size(); ++r)
-    ranks[r].thread = std::thread([this, r] {
-      for (;;) {
-        gate.wait();
-        if (!job)
-          return;
-        (*job)(r);
-        gate.wait();
-      }
-    });
-}
-
-void Executor::Impl::onRanks(function_ref<void(unsigned)> f) {
-  job = &f;
-  gate.wait();
-  f(0);
-  gate.wait();
+std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
+  std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
+  const Programs &tables = result->programs;
+  LoadedProgram::Impl &to = *result->impl;
+  std::vector<const plan::Input *> inputs = tables.inputs();
+  for (unsigned r = 0; r < ranks.size(); ++r) {
+    const plan::Program &program = tables.of(r);
+    RankContext context{plan,      mesh,           r, regions(r), kernels,
+                        transport, ranks[r].groups};
+    to.ranks.push_back(std::make_unique<RankProgram>(context, program));
+    if (!program.inputs())
+      continue;
+    for (const plan::Input *input : *program.inputs()) {
+      auto same = find_if(inputs, [&](const plan::Input *other) {
+        return textOf(other->name()) == textOf(input->name());
+      });
+      char *block =
+          context.regions.at(bufferOf(plan, program, input->buffer()));
+      to.places.push_back({*same, InputBlock(*input, mesh, r, block)});
+    }
+  }
+  auto place = [&](StringRef role) -> const char * {
+    Programs::Leaving leaving = tables.outputOfRole(role);
+    return leaving.output
+               ? address(leaving.rank, *leaving.program, *leaving.output->src())
+               : nullptr;
+  };
+  to.loss = place("loss");
+  to.gradNorm = place("grad_norm");
+  to.labels = place("token_count");
+  if (to.labels)
+    to.labelsType = tables.outputOfRole("token_count").output->dtype();
+  return result;
 }
 
 /// OpenBLAS maps 128 MiB a thread and tries for ever when it cannot: with
@@ -215,11 +196,12 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   auto impl = std::make_unique<Impl>(plan, options);
   if (Error error = impl->allocate())
     return std::move(error);
-  if (Error error = impl->decode())
+  if (Error error = impl->findKernels())
     return std::move(error);
   if (Error error = checkRoomForBlas(impl->ranks.size()))
     return std::move(error);
-  impl->startThreads();
+  if (Error error = impl->threads.start())
+    return std::move(error);
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
@@ -230,20 +212,58 @@ char *Executor::persistent(unsigned rank) {
   return impl->ranks[rank].persistent.get();
 }
 
-char *Executor::input() { return impl->input.get(); }
+char *Executor::input(unsigned rank) { return impl->ranks[rank].input.get(); }
 
-char *Executor::address(unsigned rank, const plan::Operand &operand) {
-  return impl->start(rank, operand.region()) + operand.offset();
+char *Executor::parameter(unsigned rank, const plan::Parameter &parameter) {
+  return persistent(rank) +
+         impl->plan.buffers()->Get(parameter.buffer())->offset();
 }
 
-void Executor::onRanks(function_ref<void(unsigned)> f) { impl->onRanks(f); }
+Expected<LoadedProgram *> Executor::open(StringRef name) {
+  for (const std::unique_ptr<LoadedProgram> &program : impl->programs)
+    if (program->tables().name() == name)
+      return program.get();
+  Expected<Programs> found = Programs::find(impl->plan, name);
+  if (!found)
+    return found.takeError();
+  impl->programs.push_back(impl->load(std::move(*found)));
+  return impl->programs.back().get();
+}
+
+void Executor::setInput(LoadedProgram &program, const plan::Input &input,
+                        const void *whole) {
+  for (LoadedProgram::Impl::Place &place : program.impl->places)
+    if (place.input == &input)
+      place.block.set(static_cast<const char *>(whole));
+}
+
+char *Executor::output(unsigned rank, const plan::Program &program,
+                       const plan::Output &output) {
+  return impl->address(rank, program, *output.src());
+}
+
+void Executor::onRanks(function_ref<void(unsigned)> f) { impl->threads.run(f); }
 
 /// 1 / (1 - beta^t), Adam's bias correction, in double.
 static float biasCorrection(double beta, int64_t t) {
   return float(1.0 / (1.0 - std::pow(beta, double(t))));
 }
 
-StepResult Executor::runStep(const StepInputs &inputs) {
+template <typename T> static T valueAt(const char *place) {
+  T value;
+  std::memcpy(&value, place, sizeof(value));
+  return value;
+}
+
+static std::optional<double> countAt(const char *place, plan::DType type) {
+  if (!place)
+    return std::nullopt;
+  return type == plan::DType::i64   ? double(valueAt<int64_t>(place))
+         : type == plan::DType::i32 ? double(valueAt<int32_t>(place))
+                                    : double(valueAt<float>(place));
+}
+
+StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
   const plan::Optimizer *optimizer = impl->plan.optimizer();
   for (Rank &rank : impl->ranks) {
     rank.scalars.learningRate = inputs.learningRate;
@@ -255,28 +275,20 @@ StepResult Executor::runStep(const StepInputs &inputs) {
     rank.scalars.step = inputs.step;
   }
   bool traced = impl->options.trace;
+  LoadedProgram::Impl &loaded = *program.impl;
   onRanks([&](unsigned r) {
     if (traced)
-      impl->ranks[r].program->runTraced();
+      loaded.ranks[r]->runTraced(impl->ranks[r].events);
     else
-      impl->ranks[r].program->run();
+      loaded.ranks[r]->run();
   });
-  auto read = [&](const plan::Operand *operand) {
-    float value = 0;
-    if (operand)
-      std::memcpy(&value, address(0, *operand), sizeof(value));
-    return value;
-  };
-  StepResult result;
-  result.loss = read(impl->plan.loss());
-  result.gradNorm = read(impl->plan.grad_norm());
-  if (impl->plan.token_count())
-    result.labels = read(impl->plan.token_count());
-  return result;
+  return {loaded.loss ? valueAt<float>(loaded.loss) : 0,
+          loaded.gradNorm ? valueAt<float>(loaded.gradNorm) : 0,
+          countAt(loaded.labels, loaded.labelsType)};
 }
 
 ArrayRef<TraceEvent> Executor::events(unsigned rank) const {
-  return impl->ranks[rank].program->events();
+  return impl->ranks[rank].events;
 }
 
 } // namespace colrow::runtime

@@ -13,6 +13,10 @@ using namespace llvm;
 namespace colrow::runtime {
 
 Error checkHostCpu(const plan::Plan &plan) {
+  if (textOf(plan.target()) != "cpu")
+    return failure("plan was compiled for target '{0}', this runs on a cpu: "
+                   "compile it for that",
+                   textOf(plan.target()));
   StringMap<bool> host = sys::getHostCPUFeatures();
   SmallVector<StringRef, 64> features;
   textOf(plan.target_features())

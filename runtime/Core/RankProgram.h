@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plan's instructions for one rank, addresses resolved, ready to run.
+// A program's instructions for one rank, addresses resolved, ready to run.
 // Invariant: run() neither allocates nor looks anything up.
 
 #ifndef COLROW_RUNTIME_CORE_RANKPROGRAM_H
 #define COLROW_RUNTIME_CORE_RANKPROGRAM_H
 
+#include "Gemm.h"
 #include "colrow/runtime/Communicator.h"
 #include "colrow/runtime/Executor.h"
 #include "colrow/runtime/KernelObject.h"
@@ -13,28 +14,41 @@
 
 namespace colrow::runtime {
 
-constexpr unsigned maxLoopDepth = 4;
-
 /// Starts of a rank's regions, indexed by plan::Region.
 struct Regions {
-  char *start[5] = {};
+  char *start[size_t(plan::Region::MAX) + 1] = {};
+
+  char *at(const plan::Buffer &buffer) const {
+    return start[size_t(buffer.region())] + buffer.offset();
+  }
+};
+
+/// A rank's groups by their axes: programs share them.
+using Communicators =
+    std::map<std::vector<uint8_t>, std::unique_ptr<Communicator>>;
+
+/// What the programs of a rank have in common.
+struct RankContext {
+  const plan::Plan &plan;
+  const Mesh &mesh;
+  unsigned rank;
+  Regions regions;
+  llvm::ArrayRef<Kernel> kernels; // of the plan's table
+  Transport &transport;
+  Communicators &groups;
 };
 
 class RankProgram {
 public:
-  /// Decodes a validated plan. Error: a kernel is missing.
-  static llvm::Expected<std::unique_ptr<RankProgram>>
-  create(const plan::Plan &plan, const Regions &regions,
-         const KernelObject &kernels, Transport &transport, unsigned rank);
+  /// Decodes a program of a checked plan.
+  RankProgram(const RankContext &context, const plan::Program &program);
 
   void run();
-  /// The same, recording events.
-  void runTraced();
-
-  llvm::ArrayRef<TraceEvent> events() const { return trace; }
+  /// The same, recording at most Executor::maxTraceEvents in `events`.
+  void runTraced(std::vector<TraceEvent> &events);
 
 private:
-  /// base + sum of loop indices times strides.
+  /// base + sum of loop indices times strides, outermost loop first.
   template <typename T> struct Affine {
     T base;
     unsigned loops = 0;
@@ -43,9 +57,7 @@ private:
   using Address = Affine<char *>;
 
   struct Gemm {
-    int m, n, k, lda, ldb, ldc;
-    bool transA, transB;
-    float alpha, beta;
+    GemmShape shape;
     Address a, b, c;
   };
   struct Launch {
@@ -76,22 +88,15 @@ private:
     uint32_t index; // into the list of its kind
   };
 
+  class Decoder;
+
   template <typename T> T at(const Affine<T> &affine) const;
-  template <bool traced = false>
+  template <bool traced>
   void runRange(uint32_t begin, uint32_t end, unsigned depth);
   void runOne(const Step &step);
-  void runGemm(const Gemm &gemm);
   void runLaunch(const Launch &launch);
 
-  Address decode(const plan::Operand &operand) const;
-  llvm::Error decode(const plan::Instruction &instruction,
-                     const KernelObject &kernels);
-  llvm::Error decodeLaunch(const plan::Launch &launch,
-                           const KernelObject &kernels);
-  void decodeCollective(const plan::Collective &collective,
-                        Transport &transport, unsigned rank);
-
-  Regions regions;
+  const plan::Program &program;
   std::vector<Step> code;
   std::vector<Gemm> gemms;
   std::vector<Launch> launches;
@@ -104,9 +109,9 @@ private:
   std::vector<Affine<int64_t>> intValues;
   std::vector<void *> pointers;
   std::vector<int64_t> ints;
-  std::map<std::vector<uint8_t>, std::unique_ptr<Communicator>> groups;
+  std::vector<float> workspace;     // of the largest gemm
   int64_t index[maxLoopDepth] = {}; // of the loops that are running
-  std::vector<TraceEvent> trace;
+  std::vector<TraceEvent> *trace = nullptr;
 };
 
 } // namespace colrow::runtime

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Counting the collectives of a step.
+// Counting the collectives of a program.
 
 #include "colrow/runtime/Statistics.h"
+#include "colrow/runtime/DType.h"
 
 using namespace llvm;
 
@@ -12,7 +13,7 @@ namespace colrow::runtime {
 static uint64_t payloadOf(const plan::Collective &c, uint64_t ranks) {
   if (c.payload_bytes())
     return c.payload_bytes();
-  uint64_t item = c.dtype() == plan::DType::i64 ? 8 : 4;
+  uint64_t item = elementBytes(c.dtype());
   switch (c.kind()) {
   case plan::CollectiveKind::all_reduce:
     return c.count() * item;
@@ -44,12 +45,12 @@ static void add(std::vector<CollectiveTotal> &totals, const Mesh &mesh,
 }
 
 static void addRange(std::vector<CollectiveTotal> &totals, const Mesh &mesh,
-                     const plan::Plan &plan, uint32_t begin, uint32_t end,
+                     const plan::Program &program, uint32_t begin, uint32_t end,
                      int64_t times) {
   for (uint32_t i = begin; i < end; ++i) {
-    const plan::Instruction *instruction = plan.instructions()->Get(i);
+    const plan::Instruction *instruction = program.instructions()->Get(i);
     if (const plan::Loop *loop = instruction->op_as_Loop()) {
-      addRange(totals, mesh, plan, i + 1, i + 1 + loop->body(),
+      addRange(totals, mesh, program, i + 1, i + 1 + loop->body(),
                times * loop->trips());
       i += loop->body();
     } else if (const plan::Collective *c = instruction->op_as_Collective()) {
@@ -58,10 +59,11 @@ static void addRange(std::vector<CollectiveTotal> &totals, const Mesh &mesh,
   }
 }
 
-std::vector<CollectiveTotal> collectiveTotals(const plan::Plan &plan) {
+std::vector<CollectiveTotal> collectiveTotals(const plan::Plan &plan,
+                                              const plan::Program &program) {
   std::vector<CollectiveTotal> totals;
-  if (plan.instructions())
-    addRange(totals, Mesh(plan), plan, 0, plan.instructions()->size(), 1);
+  if (program.instructions())
+    addRange(totals, Mesh(plan), program, 0, program.instructions()->size(), 1);
   return totals;
 }
 

@@ -19,7 +19,8 @@ static std::string quoted(StringRef text) {
 }
 
 static void writeEvent(raw_ostream &out, unsigned rank, const TraceEvent &event,
-                       const plan::Instruction &instruction, int64_t origin) {
+                       int64_t origin) {
+  const plan::Instruction &instruction = *event.instruction;
   StringRef name = textOf(instruction.name());
   StringRef kind = plan::EnumNameOp(instruction.op_type());
   out << "{\"ph\":\"X\",\"pid\":0,\"tid\":" << rank
@@ -53,9 +54,7 @@ Error writeTrace(const Executor &executor, StringRef path) {
         << "\"}}";
     for (const TraceEvent &event : executor.events(rank)) {
       out << ",\n";
-      writeEvent(out, rank, event,
-                 *executor.plan().instructions()->Get(event.instruction),
-                 origin);
+      writeEvent(out, rank, event, origin);
       if (text.size() < (1 << 20))
         continue;
       if (Error error = (*file)->write(text))

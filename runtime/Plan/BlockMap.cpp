@@ -28,7 +28,7 @@ static int64_t wholeIndex(ArrayRef<FactorBlock> factors, int64_t local) {
 }
 
 BlockMap::BlockMap(ArrayRef<int64_t> shape, const DimList *dims,
-                   const Mesh &mesh, unsigned rank) {
+                   const Mesh &mesh, unsigned rank, unsigned first) {
   SmallVector<bool, maxMeshAxes> used(mesh.sizes.size(), false);
   for (size_t d = 0; d < shape.size(); ++d) {
     SmallVector<FactorBlock, 4> factors;
@@ -66,9 +66,9 @@ BlockMap::BlockMap(ArrayRef<int64_t> shape, const DimList *dims,
     else
       lastRuns.push_back({i, last[i], 1});
   }
-  auto coords = mesh.coordinates(rank);
+  auto coords = mesh.coordinates(rank), least = mesh.coordinates(first);
   for (size_t axis = 0; axis < coords.size(); ++axis)
-    firstCopy &= used[axis] || coords[axis] == 0;
+    firstCopy &= used[axis] || coords[axis] == least[axis];
 }
 
 int64_t BlockMap::localElements() const {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The plan file's header, checksum and structure. What the tables say is
-// checked in Validate.cpp.
+// checked in CheckPlan.cpp.
 
 #include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/CheckPlan.h"
 #include "colrow/runtime/Errors.h"
 #include "colrow/runtime/Json.h"
 #include "llvm/Support/Endian.h"
@@ -19,20 +20,25 @@ static constexpr char magic[] = "COLROWPL";
 static constexpr size_t headerSize = 32;
 static constexpr uint64_t maxTableSize = uint64_t(2) << 30;
 
+std::array<uint8_t, headerSize> planFileHeader(ArrayRef<uint8_t> table) {
+  std::array<uint8_t, headerSize> header = {};
+  std::memcpy(header.data(), magic, 8);
+  support::endian::write32le(header.data() + 8, planFormatVersion);
+  support::endian::write64le(header.data() + 16, table.size());
+  support::endian::write64le(header.data() + 24, xxh3_64bits(table));
+  return header;
+}
+
 Expected<std::unique_ptr<AtomicFile>> startPlanFile(StringRef path,
                                                     ArrayRef<uint8_t> table) {
   if (table.size() >= maxTableSize)
     return failure("{0}: a plan of {1} bytes is larger than the format's 2 GiB",
                    path, table.size());
-  char header[headerSize] = {};
-  std::memcpy(header, magic, 8);
-  support::endian::write32le(header + 8, planFormatVersion);
-  support::endian::write64le(header + 16, table.size());
-  support::endian::write64le(header + 24, xxh3_64bits(table));
+  std::array<uint8_t, headerSize> header = planFileHeader(table);
   auto file = AtomicFile::create(path);
   if (!file)
     return file.takeError();
-  if (Error error = (*file)->write(header, headerSize))
+  if (Error error = (*file)->write(header.data(), header.size()))
     return std::move(error);
   if (Error error = (*file)->write(table.data(), table.size()))
     return std::move(error);
@@ -52,8 +58,8 @@ static Error checkHeader(StringRef name, ArrayRef<uint8_t> bytes) {
                    bytes.size());
   uint32_t version = support::endian::read32le(bytes.data() + 8);
   if (version != planFormatVersion)
-    return failure("{0}: plan has format version {1}, this tp-run reads "
-                   "version {2}: compile it again with the same release",
+    return failure("{0}: plan has format version {1}, this release reads "
+                   "version {2}: compile it again",
                    name, version, planFormatVersion);
   if (support::endian::read32le(bytes.data() + 12) != 0)
     return failure("{0}: plan file is damaged: header", name);
@@ -91,8 +97,8 @@ Expected<LoadedPlan> loadPlanTable(StringRef name, ArrayRef<uint8_t> table) {
     return failure("{0}: plan file is damaged: its tables are inconsistent",
                    name);
   result.root = plan::GetPlan(result.storage.get());
-  if (Error error = validatePlan(name, *result.root))
-    return std::move(error);
+  if (auto fault = checkPlanTables(*result.root))
+    return failure("{0}: {1}", name, textOfFault(*result.root, *fault));
   return result;
 }
 

@@ -6,7 +6,7 @@ usage: check_descriptions.py FOLDER ...     every *.td below is read
 
 Every block fenced with ```mlir in a .td file must be accepted by tp-opt. A block is a whole file, or ops
 alone: values that it reads but does not define are made for it, with the types that the op which reads
-them lists, in the order of its operands. What is no IR has a plain fence. All blocks go through one
+them lists. What is no IR has a plain fence. All blocks go through one
 tp-opt, so the time is that of their text.
 """
 import os
@@ -17,6 +17,7 @@ import sys
 
 FENCE = re.compile(r" *```(\S*) *")
 VALUE = r"%[\w.$-]+"
+BUFFER = re.compile(rf"({VALUE})(?:\[[^\]]*\])? : (\w+)")
 DEFINED = re.compile(rf"^\s*({VALUE}(?::\d+)?(?:, *{VALUE}(?::\d+)?)*) = |({VALUE}):(?!:)", re.M)
 OP_START = re.compile(r"\n(?=\s*(?:%|[a-z_]+\.|return))")
 ERROR = re.compile(r"^<stdin>:(\d+):\d+: error: (.*)$", re.M)
@@ -53,7 +54,10 @@ def split_top(text):
 
 
 def operand_types(op):
-    """{operand: type} of one op as written: operands in order, types behind its last ` : `."""
+    """{operand: type} of one op as written: operands in order, types behind its last ` : `; of a plan
+    op each operand's elements behind it."""
+    if op.split(" = ", 1)[-1].startswith("plan."):
+        return {value: f"!plan.buffer<{element}>" for value, element in BUFFER.findall(op)}
     read = re.sub(r'"(\\.|[^"\\])*"', '""', op.split(" = ", 1)[-1])
     head, colon, types = read.rpartition(" : ")
     types = re.split(r"\s->\s", types)[0].strip()

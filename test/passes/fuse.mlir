@@ -114,3 +114,20 @@ func.func @phases(%x: tensor<6x16xf32>) {
   tp.output "z", %z : tensor<6x16xf32>
   return
 }
+
+// -----
+
+// In bf16 as in f32: what converts is a member like others.
+// CHECK-LABEL: func.func @bf16(
+// CHECK: tp.add {{.*}}kernel = 0
+// CHECK-NEXT: tp.gelu {{.*}}kernel = 0
+// CHECK-NEXT: tp.rms_norm {{.*}}kernel = 0
+// CHECK-NEXT: tp.cast {{.*}}kernel = 0
+func.func @bf16(%x: tensor<6x4xbf16>, %b: tensor<4xbf16>) {
+  %a = tp.add %x, %b : (tensor<6x4xbf16>, tensor<4xbf16>) -> tensor<6x4xbf16>
+  %g = tp.gelu %a : (tensor<6x4xbf16>) -> tensor<6x4xbf16>
+  %n = tp.rms_norm %g, %b {eps = 0.1 : f64} : (tensor<6x4xbf16>, tensor<4xbf16>) -> tensor<6x4xbf16>
+  %y = tp.cast %n : (tensor<6x4xbf16>) -> tensor<6x4xf32>
+  tp.output "y", %y : tensor<6x4xf32>
+  return
+}

@@ -8,11 +8,11 @@ import colrow
 work = colrow.workspace(sys.argv[1])
 plan = work / "step.plan"
 
-# 20 TB of logits, several times.
+# 41 TB of logits, several times.
 large = colrow.gpt2_config(work / "large", vocab_size=50257, n_positions=1024)
 for more in ((), ("--quiet",)):
-    line = colrow.refuse("tp-compile", large, "--batch", 100000, "--seq", 1024, "-o", plan, *more,
-                         says=("bytes", "largest value", "tensor<100000x1024x50257xf32>", "batch"),
+    line = colrow.refuse("tp-compile", large, "--batch", 200000, "--seq", 1024, "-o", plan, *more,
+                         says=("bytes a rank", "largest buffer", f"{200000 * 1024 * 50257 * 4} bytes", "tp.matmul", "batch"),
                          leaves=(plan,))
 
 model = colrow.gpt2_config(work / "model")

@@ -73,13 +73,13 @@ refused((name, "90", "96"), start=folder("shaped", {**weights, name: np.zeros((3
 refused(("nowhere",), start=("--weights", work / "nowhere"))
 refused(("nowhere",), start=("--resume", work / "nowhere"))
 
-# A full disk (the limit is smaller than the weights, larger than the kernels), while saving and while
-# compiling: one line, nothing half written.
+# A full disk, while saving (the limit is smaller than the weights) and while compiling (smaller than the
+# plan): larger than the kernels, which come first. One line, nothing half written.
 large = colrow.gpt2_config(work / "large", vocab_size=4096)
 large_plan = colrow.compile_plan(large, work / "large.plan", 2, B, S)
 refused((out["save"].name,), plan=large_plan, limit=300)
 colrow.refuse("tp-compile", model, "--mesh", "tp=2", "--batch", B, "--seq", S, "-o", work / "full.plan",
-              limit=4, says=("full.plan",), leaves=(work / "full.plan",))
+              limit=64, says=("full.plan",), leaves=(work / "full.plan",))
 
 # A loss that is no number: says the step, keeps the last good checkpoint.
 poisoned = {n: t.copy() for n, t in weights.items()}

@@ -39,7 +39,8 @@ def run(name, lines):
     """The first step's outputs, and the losses of three steps."""
     step, plan, dump = work / f"{name}.mlir", work / f"{name}.plan", work / f"{name}.safetensors"
     step.write_text("\n".join(lines) + "\n")
-    colrow.succeed("tp-opt", step, "--tp-fuse", f"--lower-to-plan=output={plan}", "-o", work / "plan.mlir")
+    colrow.succeed("tp-opt", step, "--tp-fuse", "--lower-to-plan", "--plan-place", "--plan-compile-kernels",
+                   "--plan-verify", f"--plan-write=output={plan}", "-o", work / "plan.mlir")
     report = colrow.train(plan, "--data", data, "--seed", 1, "--steps", 3, "--lr", 0.1, "--dump-outputs", dump)
     return colrow.load_safetensors(dump), colrow.losses(report)
 

@@ -67,9 +67,9 @@ static void printParameters(const plan::Plan &plan, raw_ostream &os) {
     os << formatv("  {0,-48} x{1,-3} {2}\n", key.first, lines[key], key.second);
 }
 
-static void printCollectives(const plan::Plan &plan, raw_ostream &os) {
+static void printCollectives(const plan::Program &program, raw_ostream &os) {
   std::map<std::string, std::pair<unsigned, uint64_t>> kinds;
-  for (const plan::Instruction *instruction : *plan.instructions())
+  for (const plan::Instruction *instruction : *program.instructions())
     if (const plan::Collective *c = instruction->op_as_Collective()) {
       std::string kind = plan::EnumNameCollectiveKind(c->kind());
       kind += c->reduction() == plan::Reduction::max ? " (max)" : "";
@@ -84,6 +84,27 @@ static void printCollectives(const plan::Plan &plan, raw_ostream &os) {
                   bytesText(total.second));
 }
 
+/// "train: input_ids [2, 16], labels [2, 17], 34 instructions".
+static void printHead(const plan::Program &program, raw_ostream &os) {
+  os << program.name()->str() << ": ";
+  if (program.inputs())
+    for (const plan::Input *input : *program.inputs()) {
+      os << input->name()->str() << " [";
+      if (input->shape())
+        interleaveComma(*input->shape(), os);
+      os << "], ";
+    }
+  os << program.instructions()->size() << " instructions\n";
+}
+
+static void printMemory(const plan::Memory &m, raw_ostream &os) {
+  os << formatv("memory a rank  parameters {0}, gradients {1}, optimizer {2}, "
+                "saved activations {3}, arena {4}\n",
+                bytesText(m.parameters()), bytesText(m.gradients()),
+                bytesText(m.optimizer()), bytesText(m.activations()),
+                bytesText(m.arena()));
+}
+
 /// Mesh axes that some parameter is split over, or some collective works on.
 static SmallVector<bool> usedAxes(const plan::Plan &plan) {
   SmallVector<bool> used(plan.mesh()->size(), false);
@@ -95,9 +116,10 @@ static SmallVector<bool> usedAxes(const plan::Plan &plan) {
     for (const plan::Dim *dim : *parameter->dims())
       for (const plan::Factor *factor : *dim->factors())
         use(factor->axes());
-  for (const plan::Instruction *instruction : *plan.instructions())
-    if (const plan::Collective *collective = instruction->op_as_Collective())
-      use(collective->axes());
+  for (const plan::Program *program : *plan.programs())
+    for (const plan::Instruction *instruction : *program->instructions())
+      if (const plan::Collective *collective = instruction->op_as_Collective())
+        use(collective->axes());
   return used;
 }
 
@@ -112,7 +134,10 @@ static void printNotes(const plan::Plan &plan, const cost::Topology &topology,
                     "--topology and --pin)\n",
                     entry->name()->str(), entry->size(), topology.name);
   }
-  uint64_t bytes = plan.persistent_bytes() + plan.scratch_bytes();
+  uint64_t scratch = 0;
+  for (const plan::Program *program : *plan.programs())
+    scratch = std::max(scratch, program->scratch_bytes());
+  uint64_t bytes = plan.persistent_bytes() + scratch;
   if (double(bytes) > topology.memoryBytes)
     os << formatv("note: a rank needs {0}, more than the {1} that one of "
                   "topology '{2}' has\n",
@@ -123,17 +148,15 @@ static void printNotes(const plan::Plan &plan, const cost::Topology &topology,
 void colrow::printSummary(StringRef path, const plan::Plan &p,
                           const cost::Topology &topology, raw_ostream &os) {
   os << formatv("{0}: ", path);
-  for (const plan::MeshAxis *axis : *p.mesh())
-    os << axis->name()->str() << '=' << axis->size() << ' ';
-  os << formatv("batch={0} seq={1}, {2} instructions\n", p.batch(), p.seq(),
-                p.instructions()->size());
+  interleaveComma(*p.mesh(), os, [&](const plan::MeshAxis *axis) {
+    os << axis->name()->str() << '=' << axis->size();
+  });
+  os << '\n';
   printParameters(p, os);
-  printCollectives(p, os);
-  const plan::Memory *m = p.memory();
-  os << formatv("memory a rank  parameters {0}, gradients {1}, optimizer {2}, "
-                "saved activations {3}, arena {4}\n",
-                bytesText(m->parameters()), bytesText(m->gradients()),
-                bytesText(m->optimizer()), bytesText(m->activations()),
-                bytesText(m->arena()));
+  for (const plan::Program *program : *p.programs()) {
+    printHead(*program, os);
+    printCollectives(*program, os);
+    printMemory(*program->memory(), os);
+  }
   printNotes(p, topology, os);
 }

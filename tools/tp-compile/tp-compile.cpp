@@ -181,20 +181,17 @@ static llvm::Error chooseResults(ModuleOp module) {
 }
 
 /// The plan appears when all else is well: its summary printed, too.
-static llvm::Error writePlan(llvm::ArrayRef<uint8_t> tables) {
-  auto file = runtime::startPlanFile(output, tables);
+static llvm::Error writePlan(llvm::ArrayRef<uint8_t> table) {
+  auto file = runtime::startPlanFile(output, table);
   if (!file)
     return file.takeError();
   if (quiet)
     return (*file)->commit();
-  auto plan = runtime::loadPlanTable(output, tables);
-  if (!plan)
-    return plan.takeError();
   auto topo =
       topology.empty() ? cost::defaultTopology() : cost::readTopology(topology);
   if (!topo)
     return topo.takeError();
-  printSummary(output, plan->get(), *topo, llvm::outs());
+  printSummary(output, *plan::GetPlan(table.data()), *topo, llvm::outs());
   llvm::outs().flush();
   // The program's end says what went wrong.
   return llvm::outs().has_error() ? llvm::Error::success() : (*file)->commit();
@@ -217,7 +214,7 @@ static llvm::Error run() {
   if (llvm::Error e = checkOutput())
     return e;
   DialectRegistry registry;
-  registry.insert<func::FuncDialect, tp::TPDialect>();
+  registry.insert<func::FuncDialect, tp::TPDialect, planir::PlanDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false);
@@ -237,9 +234,8 @@ static llvm::Error run() {
   options.optimizer.weightDecay = weightDecay;
   options.optimizer.clipGradNorm = clipGradNorm;
   options.optimizer.keepGradients = llvm::is_contained(outputs, "gradients");
-  options.output = output;
-  std::vector<uint8_t> tables;
-  options.tables = &tables;
+  std::vector<uint8_t> table;
+  options.table = &table;
   PassManager manager(&context);
   // Each phase ends in its own verifier pass.
   manager.enableVerifier(false);
@@ -247,7 +243,7 @@ static llvm::Error run() {
   FirstError error(context);
   if (failed(manager.run(**module)))
     return fail(error.text.empty() ? "the pipeline failed" : error.text);
-  return writePlan(tables);
+  return writePlan(table);
 }
 
 int main(int argc, char **argv) {

@@ -7,6 +7,7 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect>();
+  registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect,
+                  colrow::planir::PlanDialect>();
   return llvm::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

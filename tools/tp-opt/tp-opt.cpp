@@ -23,7 +23,8 @@ int main(int argc, char **argv) {
   colrow::runtime::guardProgramEnd("tp-opt");
   printModelNames();
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect>();
+  registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect,
+                  colrow::planir::PlanDialect>();
   colrow::passes::registerColrowPasses();
   mlir::registerCSEPass();
   mlir::registerCanonicalizerPass();

@@ -49,6 +49,21 @@ static std::vector<InputPath> inputsOf(const Options &options) {
   return inputs;
 }
 
+static Error checkOutput(StringRef option, StringRef path,
+                         ArrayRef<InputPath> inputs) {
+  if (sys::fs::is_directory(path))
+    return failure("{0} {1}: is a folder, wanted a file to write", option,
+                   path);
+  if (Error error = refuseOverwriting(option, path, inputs))
+    return error;
+  StringRef parent = sys::path::parent_path(path);
+  if (std::error_code code = sys::fs::access(parent.empty() ? "." : parent,
+                                             sys::fs::AccessMode::Write))
+    return failure("{0} {1}: cannot write there: {2}", option, path,
+                   code.message());
+  return Error::success();
+}
+
 Error checkFiles(const Options &options) {
   std::vector<InputPath> taken = inputsOf(options);
   for (auto [option, path] :
@@ -57,19 +72,18 @@ Error checkFiles(const Options &options) {
         {"--dump-outputs", options.dumpOutputs}}) {
     if (path.empty())
       continue;
-    if (sys::fs::is_directory(path))
-      return failure("{0} {1}: is a folder, wanted a file to write", option,
-                     path);
-    if (Error error = refuseOverwriting(option, path, taken))
+    if (Error error = checkOutput(option, path, taken))
       return error;
     taken.push_back({option.str(), path.str()});
-    StringRef parent = sys::path::parent_path(path);
-    if (std::error_code code = sys::fs::access(parent.empty() ? "." : parent,
-                                               sys::fs::AccessMode::Write))
-      return failure("{0} {1}: cannot write there: {2}", option, path,
-                     code.message());
   }
   return Error::success();
+}
+
+Error checkFiles(const FunctionOptions &options) {
+  return checkOutput("--outputs", options.outputs,
+                     {{"the plan", options.plan},
+                      {"--inputs", options.inputs},
+                      {"--weights", options.weights}});
 }
 
 namespace {

@@ -13,6 +13,7 @@ namespace colrow::tprun {
 /// Refuses files to write that cannot be written, that the run reads, or that
 /// two options name; looks only.
 llvm::Error checkFiles(const Options &options);
+llvm::Error checkFiles(const FunctionOptions &options);
 
 /// Refuses to run as one of several processes of a launcher: each would train
 /// by itself.

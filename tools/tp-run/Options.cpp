@@ -14,20 +14,24 @@ namespace colrow::tprun {
 namespace {
 
 cl::SubCommand train("train", "Train a model with a compiled step");
+cl::SubCommand function("function", "Run a program of a plan once");
 
 cl::OptionCategory start("Start (one of these)");
+cl::OptionCategory once("Function");
 cl::OptionCategory work("Training");
 cl::OptionCategory keep("Writing: checkpoints");
 cl::OptionCategory look("Writing: what was done");
 
 cl::opt<std::string> plan(cl::Positional, cl::desc("<step.plan>"), cl::init(""),
-                          cl::sub(train));
+                          cl::sub(train), cl::sub(function));
 
 cl::opt<std::string>
     weights("weights", cl::value_desc("DIR"), cl::cat(start), cl::sub(train),
+            cl::sub(function),
             cl::desc("Start from the weights of a Hugging Face folder"));
 cl::opt<std::string>
     seed("seed", cl::value_desc("N"), cl::cat(start), cl::sub(train),
+         cl::sub(function),
          cl::desc("Start from random weights; equal for every mesh. Beside "
                   "--weights it seeds dropout only (default 0)"));
 cl::opt<std::string> resume(
@@ -35,14 +39,15 @@ cl::opt<std::string> resume(
     cl::desc("Go on from the checkpoint that --save left: weights, optimizer "
              "state, step, place in the data and seed"));
 cl::opt<bool> acceptChanges(
-    "accept-changes", cl::cat(start), cl::sub(train),
+    "accept-changes", cl::cat(start), cl::sub(train), cl::sub(function),
     cl::desc("Start although the plan's model or optimizer numbers are not "
              "those of the folder; says what differs"));
 
 cl::opt<std::string> data(
     "data", cl::value_desc("FILE"), cl::cat(work), cl::sub(train),
-    cl::desc("Tokens: .safetensors with input_ids and labels [steps, batch, "
-             "seq]; .bin with flat integers; any other file as bytes"));
+    cl::desc("Inputs: .safetensors with a tensor [steps, ...] or [rows, ...] "
+             "for each; tokens: .bin with flat integers; any other file as "
+             "bytes"));
 cl::opt<std::string>
     dataType("data-dtype", cl::value_desc("u16|u32"), cl::cat(work),
              cl::sub(train),
@@ -56,8 +61,20 @@ cl::opt<std::string> learningRate("lr", cl::value_desc("X"), cl::init("0.001"),
                                   cl::cat(work), cl::sub(train),
                                   cl::desc("Learning rate (default 0.001)"));
 cl::opt<std::string>
-    ranks("n", cl::value_desc("RANKS"), cl::cat(work), cl::sub(train),
+    ranks("n", cl::value_desc("RANKS"), cl::cat(work), cl::cat(once),
+          cl::sub(train), cl::sub(function),
           cl::desc("Ranks, a thread each; must be the plan's"));
+
+cl::opt<std::string>
+    program("program", cl::value_desc("NAME"), cl::cat(once), cl::sub(function),
+            cl::desc("The program to run, where the plan has several"));
+cl::opt<std::string> inputs(
+    "inputs", cl::value_desc("FILE"), cl::cat(once), cl::sub(function),
+    cl::desc("Inputs as .safetensors, each under its name; missing rows of the "
+             "batch are padded"));
+cl::opt<std::string>
+    outputs("outputs", cl::value_desc("FILE"), cl::cat(once), cl::sub(function),
+            cl::desc("Where all outputs are written, whole, as .safetensors"));
 
 cl::opt<std::string>
     save("save", cl::value_desc("DIR"), cl::cat(keep), cl::sub(train),
@@ -97,6 +114,9 @@ EXAMPLES:
   tp-run train step.plan --seed 1 --steps 0 --save out/
         writes the initial weights only
 
+  tp-run function logits.plan --weights gpt2/ --inputs in.safetensors --outputs out.safetensors
+        runs a program once
+
 Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 )");
 
@@ -128,15 +148,24 @@ bool checkStart() {
   return true;
 }
 
-bool parseNumbers(Options &options) {
+/// What all verbs take.
+bool parseRun(RunOptions &options) {
   uint64_t seedValue = 0;
-  if (!parseWhole<int64_t>(steps, 0, options.steps) ||
-      !parseWhole<uint64_t>(seed, 0, seedValue) ||
-      !parseWhole<int64_t>(saveEvery, 1, options.saveEvery) ||
+  if (!parseWhole<uint64_t>(seed, 0, seedValue) ||
       !parseWhole<unsigned>(ranks, 1, options.ranks))
     return false;
   if (seed.getNumOccurrences())
     options.seed = seedValue;
+  options.plan = plan;
+  options.weights = weights;
+  options.acceptChanges = acceptChanges;
+  return true;
+}
+
+bool parseNumbers(Options &options) {
+  if (!parseWhole<int64_t>(steps, 0, options.steps) ||
+      !parseWhole<int64_t>(saveEvery, 1, options.saveEvery))
+    return false;
   if (StringRef(learningRate).getAsDouble(options.learningRate) ||
       !std::isfinite(options.learningRate) || options.learningRate < 0)
     return complain("--lr takes a finite number from 0 on, not '" +
@@ -148,7 +177,7 @@ bool parseNumbers(Options &options) {
 bool checkPaths() {
   for (const cl::opt<std::string> *option :
        {&weights, &resume, &data, &dataType, &save, &report, &trace,
-        &dumpOutputs})
+        &dumpOutputs, &program, &inputs, &outputs})
     if (option->getNumOccurrences() && option->empty())
       return complain("--" + option->ArgStr + " takes a " + option->ValueStr +
                       ", not ''");
@@ -173,8 +202,8 @@ bool checkWork() {
 
 /// Names of options, and that each has its value: the parser would report
 /// these in other forms.
-bool checkNames(int argc, char **argv) {
-  auto &options = cl::getRegisteredOptions(train);
+bool checkNames(cl::SubCommand &verb, int argc, char **argv) {
+  auto &options = cl::getRegisteredOptions(verb);
   for (int i = 2; i < argc; ++i) {
     StringRef argument = argv[i];
     if (argument == "--")
@@ -184,8 +213,8 @@ bool checkNames(int argc, char **argv) {
     auto [name, value] = argument.ltrim('-').split('=');
     auto found = options.find(name);
     if (found == options.end())
-      return complain("unknown option " + argument +
-                      " (see tp-run train --help)");
+      return complain("unknown option " + argument + " (see tp-run " +
+                      verb.getName() + " --help)");
     bool wantsValue =
         found->second->getValueExpectedFlag() == cl::ValueRequired;
     if (!wantsValue || argument.contains('='))
@@ -203,32 +232,11 @@ std::string firstLine(StringRef text) {
   return line.split("  Try: ").first.rtrim(" .").str();
 }
 
-} // namespace
-
-std::optional<Options> parseOptions(int argc, char **argv) {
-  cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
-  cl::HideUnrelatedOptions({&start, &work, &keep, &look});
-  cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
-  if (argc > 1 && StringRef(argv[1]) == "train" && !checkNames(argc, argv))
-    return std::nullopt;
-  std::string complaint;
-  raw_string_ostream errors(complaint);
-  const char *overview =
-      "tp-run runs a training step that tp-compile made (tp-run train --help "
-      "lists the options)\n";
-  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors)) {
-    complain(firstLine(complaint) + " (see tp-run train --help)");
-    return std::nullopt;
-  }
-  if (!train) {
-    complain("say what to do: tp-run train step.plan ... (see tp-run --help)");
-    return std::nullopt;
-  }
+std::optional<Options> trainOptions() {
   Options options;
-  if (!checkStart() || !checkWork() || !parseNumbers(options))
+  if (!checkStart() || !checkWork() || !parseRun(options) ||
+      !parseNumbers(options))
     return std::nullopt;
-  options.plan = plan;
-  options.weights = weights;
   options.resume = resume;
   options.data = data;
   if (!dataType.empty())
@@ -236,11 +244,62 @@ std::optional<Options> parseOptions(int argc, char **argv) {
         dataType == "u32" ? runtime::TokenType::u32 : runtime::TokenType::u16;
   options.save = save;
   options.overwrite = overwrite;
-  options.acceptChanges = acceptChanges;
   options.report = report;
   options.trace = trace;
   options.dumpOutputs = dumpOutputs;
   return options;
+}
+
+std::optional<FunctionOptions> functionOptions() {
+  FunctionOptions options;
+  if (!checkPaths() || !parseRun(options))
+    return std::nullopt;
+  bool complete = plan.empty()
+                      ? complain("no plan given: tp-run function step.plan ...")
+                  : outputs.empty()
+                      ? complain("where do the outputs go? Give --outputs FILE")
+                  : acceptChanges && weights.empty()
+                      ? complain("--accept-changes needs --weights DIR")
+                      : true;
+  if (!complete)
+    return std::nullopt;
+  options.program = program;
+  options.inputs = inputs;
+  options.outputs = outputs;
+  return options;
+}
+
+} // namespace
+
+std::optional<std::variant<Options, FunctionOptions>>
+parseOptions(int argc, char **argv) {
+  cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
+  cl::HideUnrelatedOptions({&start, &once}, function);
+  cl::HideUnrelatedOptions({&start, &work, &keep, &look});
+  cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
+  StringRef verb = argc > 1 ? argv[1] : "";
+  for (cl::SubCommand *known : {&train, &function})
+    if (verb == known->getName() && !checkNames(*known, argc, argv))
+      return std::nullopt;
+  std::string complaint;
+  raw_string_ostream errors(complaint);
+  const char *overview =
+      "tp-run runs what tp-compile made (tp-run train --help lists the "
+      "options of training)\n";
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors)) {
+    complain(firstLine(complaint) + " (see tp-run " +
+             (function ? "function" : "train") + " --help)");
+    return std::nullopt;
+  }
+  if (train)
+    if (std::optional<Options> options = trainOptions())
+      return *options;
+  if (function)
+    if (std::optional<FunctionOptions> options = functionOptions())
+      return *options;
+  if (!train && !function)
+    complain("say what to do: tp-run train step.plan ... (see tp-run --help)");
+  return std::nullopt;
 }
 
 } // namespace colrow::tprun

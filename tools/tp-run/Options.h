@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The command line of `tp-run train`.
+// The command line: `tp-run train` and `tp-run function`.
 
 #ifndef COLROW_TOOLS_TPRUN_OPTIONS_H
 #define COLROW_TOOLS_TPRUN_OPTIONS_H
 
-#include "colrow/runtime/TokenData.h"
+#include "colrow/runtime/InputData.h"
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace colrow::tprun {
 
-struct Options {
+/// What all verbs take.
+struct RunOptions {
   std::string plan;
-  std::string weights, resume; // folders
+  std::string weights; // folder
   std::optional<uint64_t> seed;
+  bool acceptChanges = false;
+  unsigned ranks = 0; // 0: the plan's
+};
+
+struct Options : RunOptions {
+  std::string resume; // folder
   std::string data;
   runtime::TokenType dataType = runtime::TokenType::automatic;
   int64_t steps = 0; // total, counted from the start of training
   double learningRate = 0;
   std::string save; // folder
   int64_t saveEvery = 0;
-  bool overwrite = false, acceptChanges = false;
+  bool overwrite = false;
   std::string report, trace, dumpOutputs; // files
-  unsigned ranks = 0;                     // 0: the plan's
+};
+
+struct FunctionOptions : RunOptions {
+  std::string program;         // empty: the plan's only one
+  std::string inputs, outputs; // files
 };
 
 /// Parses argv. Nothing: wrong usage, which has been reported in one line on
 /// stderr. Does not return for --help and --version.
-std::optional<Options> parseOptions(int argc, char **argv);
+std::optional<std::variant<Options, FunctionOptions>> parseOptions(int argc,
+                                                                   char **argv);
 
 } // namespace colrow::tprun
 

@@ -29,16 +29,16 @@ static void number(json::OStream &json, StringRef key, double value) {
   json.attributeEnd();
 }
 
-static void writeMemory(json::OStream &json, const plan::Plan &plan) {
+static void writeMemory(json::OStream &json, const plan::Program &program) {
   auto bytes = [&](StringRef key, uint64_t value) {
     json.attribute(key, int64_t(value));
   };
-  const plan::Memory *memory = plan.memory();
+  const plan::Memory *memory = program.memory();
   bytes("parameters", memory ? memory->parameters() : 0);
   bytes("gradients", memory ? memory->gradients() : 0);
   bytes("optimizer", memory ? memory->optimizer() : 0);
   bytes("activations", memory ? memory->activations() : 0);
-  bytes("arena", memory ? memory->arena() : plan.scratch_bytes());
+  bytes("arena", memory ? memory->arena() : program.scratch_bytes());
 }
 
 static void writeCollective(json::OStream &json,
@@ -55,7 +55,7 @@ static void writeCollective(json::OStream &json,
 }
 
 Error writeReport(StringRef path, const plan::Plan &plan,
-                  ArrayRef<StepRecord> steps) {
+                  const plan::Program &program, ArrayRef<StepRecord> steps) {
   std::string text;
   raw_string_ostream out(text);
   json::OStream json(out, /*IndentSize=*/1);
@@ -75,12 +75,12 @@ Error writeReport(StringRef path, const plan::Plan &plan,
     json.attribute("steps_left_out", count_if(steps, [](const auto &step) {
                      return step.isLeftOut();
                    }));
-    json.attributeObject("memory", [&] { writeMemory(json, plan); });
+    json.attributeObject("memory", [&] { writeMemory(json, program); });
     struct rusage usage = {};
     ::getrusage(RUSAGE_SELF, &usage);
     json.attribute("peak_rss_bytes", int64_t(usage.ru_maxrss) * 1024);
     json.attributeArray("collectives", [&] {
-      for (const auto &total : runtime::collectiveTotals(plan))
+      for (const auto &total : runtime::collectiveTotals(plan, program))
         json.object([&] { writeCollective(json, total); });
     });
   });

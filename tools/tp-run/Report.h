@@ -17,7 +17,7 @@ namespace colrow::tprun {
 struct StepRecord {
   int64_t step; // from 1
   float loss, gradNorm;
-  std::optional<float> labels; // valid ones, where the plan counts them
+  std::optional<double> labels; // valid ones, where the plan counts them
   double seconds, tokensPerSecond;
 
   /// The mean of nothing is no number, and no fault.
@@ -32,6 +32,7 @@ struct StepRecord {
 /// step, `bytes` being what a rank sends by the ring algorithms. A number that
 /// is not finite is null.
 llvm::Error writeReport(llvm::StringRef path, const plan::Plan &plan,
+                        const plan::Program &program,
                         llvm::ArrayRef<StepRecord> steps);
 
 } // namespace colrow::tprun

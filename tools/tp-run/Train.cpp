@@ -7,10 +7,10 @@
 #include "Files.h"
 #include "Progress.h"
 #include "Report.h"
+#include "Session.h"
 #include "Weights.h"
 #include "colrow/runtime/CheckpointFolder.h"
 #include "colrow/runtime/Errors.h"
-#include "colrow/runtime/HostCpu.h"
 #include "colrow/runtime/ProgramEnd.h"
 #include "colrow/runtime/Trace.h"
 #include "llvm/Support/Path.h"
@@ -53,7 +53,6 @@ public:
 
 private:
   Error prepare();
-  Error checkRanks() const;
   Error checkOutputs() const;
   Error openFolders();
   Error start();
@@ -66,13 +65,15 @@ private:
 
   const Options &options;
   Progress progress;
-  LoadedPlan plan;
-  std::unique_ptr<Executor> executor;
+  Session session;
+  Executor *executor = nullptr;
+  LoadedProgram *program = nullptr;
   std::optional<SavedRun> resumed;
   std::unique_ptr<CheckpointFolder> folder;
-  std::unique_ptr<TokenData> data;
+  std::optional<Feed> feed; // none: the step takes no inputs
   TrainingState state;
   int64_t savedStep = -1;
+  int64_t rows = 0, tokens = 0; // of a step
   std::vector<StepRecord> records;
   std::vector<std::string> notes; // to be said when nothing is refused
 };
@@ -84,20 +85,14 @@ void Trainer::note(const std::string &text) {
   errs() << "tp-run: note: " << line << "\n";
 }
 
-Error Trainer::checkRanks() const {
-  Mesh mesh(plan.get());
-  if (options.ranks == 0 || options.ranks == mesh.ranks())
-    return Error::success();
-  return failure("{0}: was compiled for {1} rank{2} ({3}), not {4}: leave out "
-                 "-n, or compile it with --mesh tp={4}",
-                 options.plan, mesh.ranks(), mesh.ranks() == 1 ? "" : "s",
-                 mesh.text(), options.ranks);
-}
-
 Error Trainer::checkOutputs() const {
+  if (!program->tables().outputOfRole("loss").output)
+    return failure("{0}: program {1} has no loss to train by: tp-run function "
+                   "runs it",
+                   options.plan, trainProgram);
   if (options.dumpOutputs.empty())
     return Error::success();
-  if (!plan->outputs() || plan->outputs()->size() == 0)
+  if (tensorOutputs(program->tables()).empty())
     return failure("{0}: has no outputs for --dump-outputs: compile it with "
                    "--outputs gradients,logits",
                    options.plan);
@@ -112,22 +107,20 @@ Error Trainer::prepare() {
     return error;
   if (Error error = checkFiles(options))
     return error;
-  Expected<LoadedPlan> loaded = readPlanFile(options.plan);
-  if (!loaded)
-    return loaded.takeError();
-  plan = std::move(*loaded);
-  if (Error error = checkRanks())
-    return error;
-  if (Error error = checkHostCpu(plan.get()))
-    return prefixed(options.plan, std::move(error));
+  Expected<Session> started =
+      Session::start(options, /*trace=*/!options.trace.empty());
+  if (!started)
+    return started.takeError();
+  session = std::move(*started);
+  executor = session.executor.get();
+  Expected<LoadedProgram *> opened = session.open(options, trainProgram);
+  if (!opened)
+    return opened.takeError();
+  program = *opened;
+  rows = program->tables().batchRows();
+  tokens = program->tables().tokens();
   if (Error error = checkOutputs())
     return error;
-  ExecutorOptions executorOptions;
-  executorOptions.trace = !options.trace.empty();
-  auto created = Executor::create(plan.get(), executorOptions);
-  if (!created)
-    return prefixed(options.plan, created.takeError());
-  executor = std::move(*created);
   return openFolders();
 }
 
@@ -189,16 +182,15 @@ Error Trainer::openData() {
     return failure("--dump-outputs needs a step, but --steps {0} leaves none",
                    options.steps);
   }
-  if (plan->vocab() == 0)
-    return Error::success(); // a graph without tokens
+  if (program->tables().inputs().empty())
+    return Error::success();
   if (options.data.empty())
-    return failure("no tokens to train on: give --data FILE");
-  auto opened = TokenData::open(
-      options.data, options.dataType,
-      {plan->batch(), plan->seq(), plan->vocab(), state.step, state.samples});
+    return failure("no data to train on: give --data FILE");
+  auto opened = InputData::open(options.data, options.dataType,
+                                program->tables(), {state.step, state.samples});
   if (!opened)
     return opened.takeError();
-  data = std::move(*opened);
+  feed.emplace(*executor, *program, std::move(*opened));
   std::string name = sys::path::filename(options.data).str();
   std::string mark = contentMark(options.data);
   if (!state.dataMark.empty() && state.dataMark != mark)
@@ -213,30 +205,26 @@ Error Trainer::openData() {
 
 Error Trainer::oneStep() {
   auto begin = std::chrono::steady_clock::now();
-  char *input = executor->input();
-  if (data)
-    if (Error error = data->fill(
-            state.step, reinterpret_cast<int32_t *>(input + inputIdsOffset()),
-            reinterpret_cast<int32_t *>(
-                input + inputLabelsOffset(plan->batch(), plan->seq()))))
+  if (feed)
+    if (Error error = feed->set(state.step))
       return error;
   StepInputs inputs;
   inputs.learningRate = float(options.learningRate);
   inputs.seed = int64_t(state.seed);
   inputs.step = state.step + 1;
-  StepResult result = executor->runStep(inputs);
+  StepResult result = executor->run(*program, inputs);
   std::chrono::duration<double> passed =
       std::chrono::steady_clock::now() - begin;
-  double tokens = double(plan->batch()) * double(plan->seq());
   records.push_back({state.step + 1, result.loss, result.gradNorm,
-                     result.labels, passed.count(), tokens / passed.count()});
+                     result.labels, passed.count(),
+                     double(tokens) / passed.count()});
   progress.show(records.back());
   if (!std::isfinite(result.loss) && !records.back().hasNoLabels())
     return failure("loss of step {0} is {1}: training stopped{2}",
                    state.step + 1, std::isnan(result.loss) ? "NaN" : "infinite",
                    folder ? ", the last checkpoint stays as it is" : "");
   ++state.step;
-  state.samples += plan->batch();
+  state.samples += rows;
   return Error::success();
 }
 
@@ -257,7 +245,8 @@ Error Trainer::loop() {
     if (Error error = oneStep())
       return error;
     if (!dumped)
-      if (Error error = dumpOutputs(*executor, options.dumpOutputs))
+      if (Error error = writeOutputs(
+              *executor, tensorOutputs(program->tables()), options.dumpOutputs))
         return error;
     dumped = true;
     if (interrupted)
@@ -276,7 +265,8 @@ Error Trainer::loop() {
 
 Error Trainer::writeFiles() {
   if (!options.report.empty())
-    if (Error error = writeReport(options.report, plan.get(), records))
+    if (Error error = writeReport(options.report, executor->plan(),
+                                  program->tables().of(0), records))
       return error;
   if (!options.trace.empty())
     return writeTrace(*executor, options.trace);
@@ -309,6 +299,6 @@ Error Trainer::run() {
 
 } // namespace
 
-Error train(const Options &options) { return Trainer(options).run(); }
+Error run(const Options &options) { return Trainer(options).run(); }
 
 } // namespace colrow::tprun

@@ -11,7 +11,7 @@
 namespace colrow::tprun {
 
 /// Loads the plan, trains, saves and reports as asked.
-llvm::Error train(const Options &options);
+llvm::Error run(const Options &options);
 
 } // namespace colrow::tprun
 

@@ -13,7 +13,7 @@ using namespace colrow::runtime;
 namespace colrow::tprun {
 
 Expected<std::vector<std::string>> loadWeights(Executor &executor,
-                                               const Options &options) {
+                                               const RunOptions &options) {
   std::vector<std::string> notes;
   StringRef folder = options.weights;
   auto differences = configDifferences(executor.plan(), folder);

@@ -15,7 +15,7 @@ namespace colrow::tprun {
 /// the user should know, a sentence each; another model is an error unless it
 /// is accepted.
 llvm::Expected<std::vector<std::string>>
-loadWeights(runtime::Executor &executor, const Options &options);
+loadWeights(runtime::Executor &executor, const RunOptions &options);
 
 } // namespace colrow::tprun
 

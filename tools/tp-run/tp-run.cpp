@@ -2,6 +2,7 @@
 //
 // tp-run: executes compiled plans. Exit status 0 done, 1 failed, 2 usage.
 
+#include "Function.h"
 #include "Options.h"
 #include "Train.h"
 #include "colrow/runtime/ProgramEnd.h"
@@ -26,7 +27,8 @@ int main(int argc, char **argv) {
   auto options = colrow::tprun::parseOptions(argc, argv);
   if (!options)
     return 2;
-  llvm::Error error = colrow::tprun::train(*options);
+  llvm::Error error = std::visit(
+      [](const auto &verb) { return colrow::tprun::run(verb); }, *options);
   if (!error)
     return 0;
   llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {

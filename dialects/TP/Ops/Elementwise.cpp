@@ -30,7 +30,9 @@ static void setElement(RowLowering &rows, Value result, Expr value) {
 static Value reduceTo(OpBuilder &b, Location loc, Value gradient, Value value) {
   if (shapeOf(gradient) == shapeOf(value))
     return gradient;
-  return SumLeadingOp::create(b, loc, dualType(value.getType()), gradient);
+  RankedTensorType type = dualType(value.getType());
+  Value sum = SumLeadingOp::create(b, loc, inFloat32(type), gradient);
+  return castTo(b, loc, sum, type);
 }
 
 //===----------------------------------------------------------------------===//

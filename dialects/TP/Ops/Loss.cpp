@@ -40,8 +40,7 @@ private:
   /// op's own results elsewhere.
   Type rowType(StateKind reduced) {
     auto labels = cast<RankedTensorType>(op.getLabels().getType());
-    Type element =
-        cast<RankedTensorType>(op.getLogits().getType()).getElementType();
+    Type element = builder.getF32Type();
     LayoutAttr results = getLayoutAttr(op.getSum());
     if (!results)
       return RankedTensorType::get(labels.getShape(), element);
@@ -245,7 +244,10 @@ GradientFlow TokenLossOp::getFlow(unsigned result, unsigned operand) {
 
 static Expr isValid(RowLowering &rows, Value labels, int64_t ignore) {
   kernel::RowKernelBuilder &b = rows.builder();
-  return b.ne(rows.full(labels), b.constI32(int32_t(ignore)));
+  Expr label = rows.full(labels);
+  return b.ne(label, b.typeOf(label) == kernel::Type::I64
+                         ? b.constI64(ignore)
+                         : b.constI32(int32_t(ignore)));
 }
 
 void TokenLossOp::lowerToRows(RowLowering &rows) {

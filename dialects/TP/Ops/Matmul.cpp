@@ -8,15 +8,11 @@
 using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
+using planir::GemmShape;
 
 /// Product of all dimensions but the last.
 static int64_t rowsOf(ArrayRef<int64_t> shape) {
   return ShapedType::getNumElements(shape.drop_back());
-}
-
-static int64_t elementBytes(Value value) {
-  return llvm::divideCeil(
-      cast<RankedTensorType>(value.getType()).getElementTypeBitWidth(), 8);
 }
 
 SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
@@ -36,8 +32,13 @@ SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
 /// dimensions.
 static cost::WorkItem product(Value a, Value b, Value c, int64_t m, int64_t n,
                               int64_t k) {
-  return cost::Gemm{
-      1, m, n, k, elementBytes(a), elementBytes(b), elementBytes(c)};
+  return cost::Gemm{1,
+                    m,
+                    n,
+                    k,
+                    elementBytes(a.getType()),
+                    elementBytes(b.getType()),
+                    elementBytes(c.getType())};
 }
 
 std::optional<cost::WorkItem> MatmulOp::getWork(const layout::Mesh &) {
@@ -58,13 +59,19 @@ std::optional<cost::WorkItem> MatmulWgradOp::getWork(const layout::Mesh &) {
   return product(getDy(), getX(), getDw(), dy.back(), h, rowsOf(dy));
 }
 
+static void createGemm(PlanLowering &plan, const GemmShape &shape, Value a,
+                       Value b, Value c) {
+  planir::GemmOp::create(plan.getBuilder(), c.getLoc(), shape, plan.place(a),
+                         plan.place(b), plan.place(c), plan.getName());
+}
+
 void MatmulOp::lowerToPlan(PlanLowering &plan) {
   int64_t h = shapeOf(getX()).back(), k = shapeOf(getY()).back();
   GemmShape gemm{rowsOf(shapeOf(getX())), k, h};
   gemm.transB = true;
   gemm.lda = gemm.ldb = h;
   gemm.ldc = k;
-  plan.gemm(gemm, plan.ref(getX()), plan.ref(getW()), plan.ref(getY()));
+  createGemm(plan, gemm, getX(), getW(), getY());
 }
 
 void MatmulDgradOp::lowerToPlan(PlanLowering &plan) {
@@ -72,7 +79,7 @@ void MatmulDgradOp::lowerToPlan(PlanLowering &plan) {
   GemmShape gemm{rowsOf(shapeOf(getDy())), h, k};
   gemm.lda = k;
   gemm.ldb = gemm.ldc = h;
-  plan.gemm(gemm, plan.ref(getDy()), plan.ref(getW()), plan.ref(getDx()));
+  createGemm(plan, gemm, getDy(), getW(), getDx());
 }
 
 void MatmulWgradOp::lowerToPlan(PlanLowering &plan) {
@@ -81,5 +88,5 @@ void MatmulWgradOp::lowerToPlan(PlanLowering &plan) {
   gemm.transA = true;
   gemm.lda = k;
   gemm.ldb = gemm.ldc = h;
-  plan.gemm(gemm, plan.ref(getDy()), plan.ref(getX()), plan.ref(getDw()));
+  createGemm(plan, gemm, getDy(), getX(), getDw());
 }

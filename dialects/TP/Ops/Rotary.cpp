@@ -39,16 +39,28 @@ SmallVector<int64_t> RotaryOp::getSpace() {
   return space;
 }
 
-/// Tables [positions, pairs] of cosines and sines, computed in double.
-static std::pair<SmallVector<float>, SmallVector<float>>
-makeTables(ArrayRef<double> frequencies, int64_t positions, double scale) {
-  SmallVector<float> cosines, sines;
-  for (int64_t s = 0; s < positions; ++s)
-    for (double f : frequencies) {
-      cosines.push_back(float(std::cos(double(s) * f) * scale));
-      sines.push_back(float(std::sin(double(s) * f) * scale));
-    }
-  return {cosines, sines};
+/// Table [positions, pairs] of `function` (cosine or sine) of the angles times
+/// `scale`, computed in double.
+static ConstantTable makeTable(RotaryOp op, StringRef name, int64_t positions,
+                               double (*function)(double)) {
+  Builder builder(op.getContext());
+  ConstantTable table;
+  table.name = name;
+  table.key = builder.getArrayAttr(
+      {builder.getStringAttr(name), op.getFrequenciesAttr(),
+       builder.getI64IntegerAttr(positions), op.getScaleAttr()});
+  auto frequencies = op.getFrequencies();
+  double scale = op.getScale().convertToDouble();
+  table.shape = {positions, int64_t(frequencies.size())};
+  table.make = [=] {
+    SmallVector<float> values;
+    values.reserve(positions * frequencies.size());
+    for (int64_t s = 0; s < positions; ++s)
+      for (double f : frequencies)
+        values.push_back(float(function(double(s) * f) * scale));
+    return values;
+  };
+  return table;
 }
 
 void RotaryOp::lowerToRows(RowLowering &rows) {
@@ -63,12 +75,12 @@ void RotaryOp::lowerToRows(RowLowering &rows) {
   for (size_t d = space.size() - 1; d-- > 0; step *= space[d])
     whole.rowStrides[d] = step;
 
-  auto [cosines, sines] =
-      makeTables(getFrequencies(), space[1], getScale().convertToDouble());
   int x = rows.argument(getX(), whole);
   int y = rows.argument(getY(), whole, /*written=*/true);
-  Expr c = b.load(rows.constantTable(cosines, table));
-  Expr s = b.load(rows.constantTable(sines, table));
+  Expr c = b.load(rows.constantTable(
+      makeTable(*this, "rotary_cos", space[1], std::cos), table));
+  Expr s = b.load(rows.constantTable(
+      makeTable(*this, "rotary_sin", space[1], std::sin), table));
   if (getInverse())
     s = -s;
   Expr first = b.load(x), second = b.load(x, half);

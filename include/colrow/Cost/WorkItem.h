@@ -8,7 +8,7 @@
 #ifndef COLROW_COST_WORKITEM_H
 #define COLROW_COST_WORKITEM_H
 
-#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Hashing.h"
 
 #include <cstdint>
 #include <string>
@@ -67,6 +67,8 @@ int64_t collectivesOf(const WorkItem &item);
 /// "gemm(1, 6, 24, 16; 4, 4, 4)", the item's numbers in order; equal for equal
 /// items only.
 std::string toString(const WorkItem &item);
+/// Equal for equal items.
+llvm::hash_code hashOf(const WorkItem &item);
 
 bool operator==(const Gemm &a, const Gemm &b);
 bool operator==(const Attention &a, const Attention &b);

@@ -25,8 +25,10 @@ class raw_ostream;
 
 namespace colrow::kernel {
 
-/// Element type of an argument's memory.
-enum class Elem : uint8_t { F32, I32, I64 };
+/// Element type of an argument's memory. Values are computed in float32 from
+/// bf16, which a store rounds to nearest, ties to even; an i1 is a byte that
+/// holds 0 or 1.
+enum class Elem : uint8_t { F32, I32, I64, BF16, I1 };
 
 /// Type of a node's value; None for those that only have an effect.
 enum class Type : uint8_t { None, F32, I32, I64, I1 };
@@ -38,8 +40,8 @@ enum class Access : uint8_t { Read, Write, Accumulate };
 /// A pointer argument and how (row, col) addresses it, all in elements:
 /// offset + sum_d rowIndex[d] * rowStrides[d] + col * colStride.
 /// A zero stride broadcasts. The base pointer is 64-byte aligned; a written
-/// argument may be the same buffer, with the same strides, as one that is read
-/// element by element.
+/// argument may be the same buffer, with the same element type and strides, as
+/// one that is read element by element.
 struct Arg {
   Elem elem = Elem::F32;
   int64_t offset = 0;
@@ -142,8 +144,22 @@ struct RowKernel {
 
 llvm::hash_code hash_value(const RowKernel &kernel);
 
+int64_t elemBytes(Elem elem);
+
 /// Checks the invariant of the file comment.
 llvm::Error verify(const RowKernel &kernel);
+
+/// The kernel whose canonical text this is, or the line that is none.
+llvm::Expected<RowKernel> parseKernel(llvm::StringRef text);
+
+/// Bytes upward from argument `arg`'s pointer that every call touches, gathers
+/// and scatters by index apart.
+int64_t extentBytes(const RowKernel &kernel, unsigned arg);
+
+/// The arguments that may be the same memory as the written argument `arg`:
+/// each of their elements is read only where that element is written.
+llvm::SmallVector<int64_t> getInPlaceArgs(const RowKernel &kernel,
+                                          unsigned arg);
 
 class RowKernelBuilder;
 
@@ -246,7 +262,8 @@ public:
   Expr philox(Expr seed, uint32_t stream, Expr step, Expr index);
   Expr philoxUniform(Expr seed, uint32_t stream, Expr step, Expr index);
 
-  /// Element of `arg` at (row, col + colOffset) = value (+= for Accumulate).
+  /// Element of `arg` at (row, col + colOffset) = value (+= for Accumulate,
+  /// whose element is f32, i32 or i64: sums are never kept in bf16).
   /// All loads of an element come before the stores to it. With column stride
   /// 0 the value must not differ by column and is stored once a row.
   void store(int arg, Expr value, int64_t colOffset = 0);

@@ -133,6 +133,11 @@ struct Layout {
   bool isPadded(unsigned dim) const;
 };
 
+/// Where a rank's block of a dimension begins, in its elements: the sum of the
+/// rank's coordinate on each mesh axis times this list's entry. For dimensions
+/// with at most one split factor, whose blocks are contiguous.
+llvm::SmallVector<int64_t> blockStart(const DimLayout &dim, const Mesh &mesh);
+
 /// Splits dimension `dim` of size `size` over `axis`: `units` indivisible
 /// blocks (heads, say) are padded to a multiple of the axis and dealt evenly.
 DimLayout splitDim(int64_t size, int64_t units, unsigned axis,

@@ -5,6 +5,7 @@
 #ifndef COLROW_PASSES_PASSES_H
 #define COLROW_PASSES_PASSES_H
 
+#include "colrow/Plan/Plan.h"
 #include "colrow/TP/Step.h"
 #include "colrow/TP/TP.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,17 +26,14 @@ struct PipelineOptions {
   std::string topology;
   llvm::SmallVector<std::string> pins;
   OptimizeOptions optimizer;
-  std::string output; ///< the plan file that the tables are for
-  std::vector<uint8_t> *tables = nullptr; ///< receives the plan's tables
+  std::vector<uint8_t> *table = nullptr; ///< receives the plan file's table
 };
 
-/// lower-to-plan that hands the tables over instead of writing `file`, which
-/// errors name.
-std::unique_ptr<mlir::Pass> createLowerToPlan(std::vector<uint8_t> &tables,
-                                              llvm::StringRef file);
+/// plan-write that hands the file's table over instead of writing it.
+std::unique_ptr<mlir::Pass> createPlanWrite(std::vector<uint8_t> &table);
 
-/// From an imported graph to the plan's tables: graph, step, local, plan. Each
-/// phase ends in its verifier.
+/// From an imported graph to the plan file's table: graph, step, local, plan.
+/// Each phase ends in its verifier.
 void buildPipeline(mlir::OpPassManager &manager,
                    const PipelineOptions &options);
 

@@ -21,6 +21,9 @@ struct NamedItem {
 
   /// "tp.matmul gemm(...)".
   std::string str() const;
+  bool operator==(const NamedItem &o) const {
+    return op == o.op && item == o.item;
+  }
 };
 
 /// A state, and whether a gradient comes back through what takes the value in

@@ -12,6 +12,7 @@
 #include "colrow/Sharding/LayoutChanges.h"
 #include "colrow/TP/Step.h"
 #include "llvm/ADT/MapVector.h"
+#include <unordered_map>
 
 namespace colrow::sharding {
 
@@ -81,11 +82,35 @@ struct StepTotals {
     auto it = work.find(item);
     return it == work.end() ? 0 : it->second;
   }
-  /// Returns how often the item was added, this time included.
-  int64_t add(const NamedItem &named, const cost::CostModel &model);
   mlir::DictionaryAttr toAttr(mlir::MLIRContext *context) const;
   /// What toAttr gave, or nullopt if `attr` does not look like it.
   static std::optional<StepTotals> fromAttr(mlir::Attribute attr);
+};
+
+/// Adds items up. A deep model has many and few that differ, so each is worked
+/// out once.
+class WorkSum {
+public:
+  WorkSum(StepTotals &totals, const cost::CostModel &model)
+      : totals(totals), model(model) {}
+
+  void add(const NamedItem &named);
+
+private:
+  struct Hash {
+    size_t operator()(const NamedItem &named) const {
+      return llvm::hash_combine(named.op, cost::hashOf(named.item));
+    }
+  };
+  struct Entry {
+    int64_t flops = 0, bytes = 0, collectives = 0, picoseconds = 0;
+    int64_t *times = nullptr; ///< in `totals`
+  };
+  Entry make(const NamedItem &named);
+
+  StepTotals &totals;
+  const cost::CostModel &model;
+  std::unordered_map<NamedItem, Entry, Hash> known;
 };
 
 /// Name of the module attribute that holds what tp-shard predicted, and what

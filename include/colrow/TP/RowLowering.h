@@ -9,6 +9,8 @@
 
 #include "colrow/Kernel/RowKernel.h"
 #include "colrow/TP/TP.h"
+#include "colrow/runtime/PlanLimits.h"
+#include <functional>
 #include <optional>
 
 namespace colrow::tp {
@@ -22,6 +24,19 @@ enum class Access : uint8_t {
   Other     ///< by an argument of the op's own making (gathers, halves)
 };
 
+/// A table of floats that is known at compile time. It is made once for all
+/// uses with equal keys, and only where its content is wanted.
+struct ConstantTable {
+  llvm::StringRef name; ///< what the module's table is called
+  mlir::Attribute key;  ///< says all that the content depends on
+  llvm::SmallVector<int64_t, 2> shape;
+  std::function<llvm::SmallVector<float>()> make;
+
+  int64_t getBytes() const {
+    return mlir::ShapedType::getNumElements(shape) * sizeof(float);
+  }
+};
+
 /// A pointer argument of the finished kernel.
 struct RowArgument {
   mlir::Value value; ///< null: the block of scalars that the host sets
@@ -29,28 +44,14 @@ struct RowArgument {
   /// The kernel adds to it, so the plan zeroes it first.
   bool zeroFirst = false;
   /// A constant table instead of a value.
-  std::optional<llvm::SmallVector<float>> constant;
+  std::optional<ConstantTable> constant;
   /// Scratch of so many f32 for this kernel alone instead of a value.
   int64_t scratch = 0;
 };
 
-/// Byte offsets in the block of scalars that the host sets before a step: see
-/// ScalarBlock in runtime/Plan/plan.fbs.
-namespace scalarOffset {
-inline constexpr int64_t learningRate = 0, bias1 = 4, bias2 = 8, seed = 16,
-                         step = 24;
-inline constexpr int64_t coordinate(unsigned axis) { return 32 + 8 * axis; }
-} // namespace scalarOffset
-
 /// Size of dimension `dim` of the whole tensor with `layout`; `local` is the
 /// size of a block.
 int64_t wholeSize(LayoutAttr layout, unsigned dim, int64_t local);
-
-/// i64: where this rank's block of dimension `dim` begins in the whole one,
-/// from its coordinate on each axis.
-kernel::Expr
-blockStart(kernel::RowKernelBuilder &builder, LayoutAttr layout, unsigned dim,
-           llvm::function_ref<kernel::Expr(unsigned axis)> coordinate);
 
 /// Builds one row kernel from one or more ops over one space.
 class RowLowering {
@@ -89,28 +90,30 @@ public:
   /// Lets the last effect, a scatter into a table of `tableRows` rows, keep
   /// what rounding loses, if many rows are added.
   void keepLostOfScatter(int64_t tableRows);
-  /// A constant float table.
-  int constantTable(llvm::ArrayRef<float> table, kernel::Arg arg);
+  int constantTable(ConstantTable table, kernel::Arg arg);
 
   /// Set by the host before a step.
   kernel::Expr learningRate() {
-    return scalarBlock(scalarOffset::learningRate, kernel::Elem::F32);
+    return scalarBlock(offsetof(runtime::ScalarBlock, learningRate),
+                       kernel::Elem::F32);
   }
   kernel::Expr biasCorrection1() {
-    return scalarBlock(scalarOffset::bias1, kernel::Elem::F32);
+    return scalarBlock(offsetof(runtime::ScalarBlock, bias1),
+                       kernel::Elem::F32);
   }
   kernel::Expr biasCorrection2() {
-    return scalarBlock(scalarOffset::bias2, kernel::Elem::F32);
+    return scalarBlock(offsetof(runtime::ScalarBlock, bias2),
+                       kernel::Elem::F32);
   }
   kernel::Expr seed() {
-    return scalarBlock(scalarOffset::seed, kernel::Elem::I64);
+    return scalarBlock(offsetof(runtime::ScalarBlock, seed), kernel::Elem::I64);
   }
   kernel::Expr step() {
-    return scalarBlock(scalarOffset::step, kernel::Elem::I64);
+    return scalarBlock(offsetof(runtime::ScalarBlock, step), kernel::Elem::I64);
   }
   /// This rank's coordinate on mesh axis `axis`.
   kernel::Expr coordinate(unsigned axis) {
-    return scalarBlock(scalarOffset::coordinate(axis), kernel::Elem::I64);
+    return scalarBlock(runtime::coordinateOffset(axis), kernel::Elem::I64);
   }
 
   /// i64: index along dimension `dim` of the whole tensor with `layout`, given

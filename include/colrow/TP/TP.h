@@ -17,7 +17,9 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TensorEncoding.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <limits>
 
@@ -60,6 +62,21 @@ class ParameterOp;
 
 namespace colrow::tp {
 
+/// Bytes that an element of a tensor of `type` takes in memory and in files. A
+/// mask's element, i1, is a byte of its own.
+inline int64_t elementBytes(mlir::Type type) {
+  return llvm::divideCeil(
+      mlir::getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
+}
+/// Whether values of `type` are floats: only these have gradients, are sums,
+/// and may be partial or copied.
+inline bool carriesGradient(mlir::Type type) {
+  return mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(type));
+}
+inline bool carriesGradient(mlir::Value value) {
+  return carriesGradient(value.getType());
+}
+
 /// Layout in the type of `value`, or null.
 LayoutAttr getLayoutAttr(mlir::Type type);
 inline LayoutAttr getLayoutAttr(mlir::Value value) {
@@ -72,6 +89,11 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
 mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
 /// Type of the gradient of a value of `type`: the dual layout.
 mlir::RankedTensorType dualType(mlir::Type type);
+/// `type` with elements of float32, which sums and statistics are kept in.
+mlir::RankedTensorType inFloat32(mlir::Type type);
+/// The numbers of `value` as `type`, which differs in the float type at most.
+mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                   mlir::Type type);
 /// Shape of one rank's block; the whole shape without a layout.
 llvm::SmallVector<int64_t> localShape(mlir::Type type);
 

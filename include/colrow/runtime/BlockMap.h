@@ -19,10 +19,11 @@ using DimList = flatbuffers::Vector<flatbuffers::Offset<plan::Dim>>;
 
 class BlockMap {
 public:
-  /// `dims` (null: nothing is split or padded) must have passed validation
-  /// against `shape` and `mesh`.
+  /// `dims` (null: nothing is split or padded) must have passed the checker
+  /// against `shape` and `mesh`. `first`: the first of the ranks that have the
+  /// tensor, a part of the mesh with its least coordinates there.
   BlockMap(llvm::ArrayRef<int64_t> shape, const DimList *dims, const Mesh &mesh,
-           unsigned rank);
+           unsigned rank, unsigned first = 0);
 
   /// Elements that the rank stores, padding included.
   int64_t localElements() const;

@@ -85,9 +85,16 @@ private:
 llvm::Expected<std::vector<std::string>>
 configDifferences(const plan::Plan &plan, llvm::StringRef folder);
 
-/// Writes the plan's outputs, as the last step left them: gradients under
-/// their parameters' tensor names, others under their own.
-llvm::Error dumpOutputs(Executor &executor, llvm::StringRef path);
+/// The outputs of a program that are tensors to look at: not its loss, norm and
+/// count of labels.
+std::vector<Programs::Leaving> tensorOutputs(const Programs &programs);
+
+/// Writes outputs as the last run of their program left them, whole and in
+/// their types: gradients under their parameters' tensor names, others under
+/// their own.
+llvm::Error writeOutputs(Executor &executor,
+                         llvm::ArrayRef<Programs::Leaving> outputs,
+                         llvm::StringRef path);
 
 } // namespace colrow::runtime
 

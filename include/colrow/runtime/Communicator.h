@@ -16,8 +16,8 @@
 namespace colrow::runtime {
 
 /// One collective with its addresses resolved; fields as in plan.Collective.
-/// Valid by validatePlan(): positive sizes, source and destination apart (for
-/// an all-reduce also equal).
+/// Valid by checkPlanTables(): positive sizes, source and destination apart
+/// (for an all-reduce also equal).
 struct CollectiveCall {
   plan::CollectiveKind kind;
   plan::Reduction reduction;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs a plan on the ranks of one process, a thread a rank. All decisions are
-// made when the plan is loaded: a step looks nothing up and allocates nothing.
+// made when a program is opened: running it looks nothing up and allocates
+// nothing.
 
 #ifndef COLROW_RUNTIME_EXECUTOR_H
 #define COLROW_RUNTIME_EXECUTOR_H
 
 #include "colrow/runtime/Mesh.h"
 #include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/Programs.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
 #include <optional>
@@ -20,25 +22,39 @@ struct ExecutorOptions {
   bool trace = false;
 };
 
-/// What the host sets before a step; see ScalarBlock in plan.fbs.
+/// What the host sets before a program runs; see ScalarBlock.
 struct StepInputs {
   float learningRate = 0;
   int64_t seed = 0;
   int64_t step = 1; // from 1
 };
 
-/// What a step leaves, read on rank 0.
+/// What a program leaves in the outputs with these roles.
 struct StepResult {
   float loss = 0;
-  float gradNorm = 0; // 0 when the plan has none
-  /// What the loss is the mean of: valid labels. Nothing when the plan does not
-  /// count them.
-  std::optional<float> labels;
+  float gradNorm = 0; // 0 when the program has none
+  /// What the loss is the mean of: valid labels. Nothing when the program does
+  /// not count them.
+  std::optional<double> labels;
 };
 
 struct TraceEvent {
-  uint32_t instruction;
+  const plan::Instruction *instruction;
   int64_t begin, end; // nanoseconds of the steady clock
+};
+
+/// A program decoded for all ranks, see Executor::open().
+class LoadedProgram {
+public:
+  ~LoadedProgram();
+  const Programs &tables() const { return programs; }
+
+private:
+  friend class Executor;
+  explicit LoadedProgram(Programs programs);
+  struct Impl;
+  Programs programs;
+  std::unique_ptr<Impl> impl;
 };
 
 class Executor {
@@ -46,7 +62,8 @@ public:
   static constexpr unsigned maxRanks = 1024;
 
   /// `plan` must outlive the executor. Errors: more ranks than that, kernels
-  /// that cannot be loaded or are missing, not enough memory.
+  /// that cannot be loaded or are missing, not enough memory, threads that
+  /// cannot be started.
   static llvm::Expected<std::unique_ptr<Executor>>
   create(const plan::Plan &plan, const ExecutorOptions &options = {});
   ~Executor();
@@ -56,17 +73,33 @@ public:
 
   /// Start of a rank's persistent region, 64-byte aligned, zero at first.
   char *persistent(unsigned rank);
-  /// The batch, shared by all ranks: see inputIdsOffset, inputLabelsOffset.
-  char *input();
-  /// Resolves an operand that stands outside all loops.
-  char *address(unsigned rank, const plan::Operand &operand);
+  /// Start of a rank's inputs: those of the program that was given any last.
+  char *input(unsigned rank);
+  /// A parameter's block on a rank.
+  char *parameter(unsigned rank, const plan::Parameter &parameter);
+
+  /// A program, ready to run; valid as long as the executor. All programs share
+  /// the persistent region; scratch and inputs hold what the last one left.
+  /// Error: there is none of this name.
+  llvm::Expected<LoadedProgram *> open(llvm::StringRef name);
+
+  /// Gives all ranks their blocks of `input`, one of program.tables().inputs().
+  /// `whole` is its value, row-major, of
+  /// its type and shape. What is padding in a block becomes the input's
+  /// padding.
+  void setInput(LoadedProgram &program, const plan::Input &input,
+                const void *whole);
+
+  /// Runs a program on all ranks.
+  StepResult run(LoadedProgram &program, const StepInputs &inputs);
+
+  /// A rank's block of an output of `program`, which this rank has.
+  char *output(unsigned rank, const plan::Program &program,
+               const plan::Output &output);
 
   /// Calls f(rank) for every rank at once, each on its own thread; rank 0 on
   /// the caller's. Returns when all have.
   void onRanks(llvm::function_ref<void(unsigned)> f);
-
-  /// Runs one step on all ranks.
-  StepResult runStep(const StepInputs &inputs);
 
   /// Events of a rank since the start, oldest first. At most maxTraceEvents.
   llvm::ArrayRef<TraceEvent> events(unsigned rank) const;

@@ -6,6 +6,7 @@
 #ifndef COLROW_RUNTIME_MESH_H
 #define COLROW_RUNTIME_MESH_H
 
+#include "colrow/runtime/PlanLimits.h"
 #include "colrow/runtime/PlanSchema.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,9 +14,6 @@
 #include <string>
 
 namespace colrow::runtime {
-
-/// Most axes that a mesh may have; fixed by the scalar block's coordinates.
-constexpr unsigned maxMeshAxes = 4;
 
 /// A scalar vector of a table; an absent one is empty. So is one that is not
 /// aligned for its type: no writer makes it, only damage.

@@ -13,16 +13,20 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <array>
 #include <cstdlib>
 #include <memory>
 
 namespace colrow::runtime {
 
 /// Version of the file format: changes whenever a field's meaning does.
-constexpr uint32_t planFormatVersion = 1;
+constexpr uint32_t planFormatVersion = 2;
 
 /// No region, tensor or product of sizes may exceed this many bytes.
 constexpr uint64_t maxRegionBytes = uint64_t(1) << 46;
+
+/// What a plan file holds before `table`.
+std::array<uint8_t, 32> planFileHeader(llvm::ArrayRef<uint8_t> table);
 
 /// Writes header and table (the finished FlatBuffers buffer, identifier
 /// "CLRP"). The file appears whole, at the result's commit(), or not at all; a
@@ -32,7 +36,7 @@ startPlanFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> table);
 /// The same, committed.
 llvm::Error writePlanFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> table);
 
-/// A plan in memory, 64-byte aligned, that passed validatePlan().
+/// A plan in memory, 64-byte aligned, that passed checkPlanTables().
 class LoadedPlan {
 public:
   const plan::Plan &get() const { return *root; }
@@ -48,7 +52,7 @@ private:
   const plan::Plan *root = nullptr;
 };
 
-/// Reads and validates a plan file. Whatever the file holds, the result is a
+/// Reads and checks a plan file. Whatever the file holds, the result is a
 /// valid plan or an error that names the file; never a crash.
 llvm::Expected<LoadedPlan> readPlanFile(llvm::StringRef path);
 
@@ -60,27 +64,6 @@ llvm::Expected<LoadedPlan> loadPlanTable(llvm::StringRef name,
 /// The same for the bytes of a file (header and table); `name` is for errors.
 llvm::Expected<LoadedPlan> readPlanBuffer(llvm::StringRef name,
                                           llvm::ArrayRef<uint8_t> bytes);
-
-/// Checks all that the tables say, kernel code apart: every address that a step
-/// can touch lies inside its region, loops and collectives are well formed,
-/// parameters' layouts and checkpoint maps are consistent and do not overlap.
-/// The tables must have passed the FlatBuffers verifier.
-llvm::Error validatePlan(llvm::StringRef name, const plan::Plan &plan);
-
-/// Layout of region `input`: token ids i32 [batch, seq] at inputIdsOffset,
-/// labels i32 [batch, seq + 1] at inputLabelsOffset. A label of -100 is
-/// ignored.
-constexpr uint64_t inputIdsOffset() { return 0; }
-constexpr uint64_t inputLabelsOffset(int64_t batch, int64_t seq) {
-  return (uint64_t(batch) * seq * 4 + 63) / 64 * 64;
-}
-constexpr uint64_t inputBytes(int64_t batch, int64_t seq) {
-  return inputLabelsOffset(batch, seq) +
-         (uint64_t(batch) * (seq + 1) * 4 + 63) / 64 * 64;
-}
-
-/// Size of the block that region `scalars` points to, see plan.fbs.
-constexpr uint64_t scalarBlockBytes = 64;
 
 } // namespace colrow::runtime
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a step of a plan communicates, counted from the plan: loops included.
+// What one run of a program communicates, counted from the plan: loops
+// included.
 
 #ifndef COLROW_RUNTIME_STATISTICS_H
 #define COLROW_RUNTIME_STATISTICS_H
@@ -11,7 +12,7 @@
 
 namespace colrow::runtime {
 
-/// Collectives of one kind over one list of axes, a step.
+/// Collectives of one kind over one list of axes, a run.
 struct CollectiveTotal {
   plan::CollectiveKind kind;
   std::string axis; // "tp", or "dp,tp"
@@ -28,7 +29,8 @@ struct CollectiveTotal {
 };
 
 /// In order of first use.
-std::vector<CollectiveTotal> collectiveTotals(const plan::Plan &plan);
+std::vector<CollectiveTotal> collectiveTotals(const plan::Plan &plan,
+                                              const plan::Program &program);
 
 } // namespace colrow::runtime
 

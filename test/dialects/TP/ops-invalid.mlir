@@ -59,13 +59,13 @@ tp.parameter @w : tensor<4611686018427387904x3xf32> {id = 0 : i64, init = #tp.in
 // -----
 
 // The sources of a dynamic shape cannot be counted.
-// expected-error@+1 {{'tp.parameter' op attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float values}}
+// expected-error@+1 {{'tp.parameter' op attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float or bfloat16 type values}}
 tp.parameter @w : tensor<?xf32> {id = 0 : i64, init = #tp.init<zeros>,
   source = [#tp.source<"w" : [4] as [4] from [0] step [1] size [4] perm [0]>]}
 
 // -----
 
-// expected-error@+1 {{'tp.parameter' op attribute 'whole' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float values}}
+// expected-error@+1 {{'tp.parameter' op attribute 'whole' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float or bfloat16 type values}}
 tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = i32}
 
 // -----
@@ -347,7 +347,7 @@ func.func @rank(%x: tensor<6x4xf32>, %w: tensor<4xf32>) {
 // -----
 
 func.func @integers_are_no_floats(%x: tensor<6xi32>) {
-  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<6xi32>'}}
+  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float or bfloat16 type values, but got 'tensor<6xi32>'}}
   %y = tp.relu %x : (tensor<6xi32>) -> tensor<6xi32>
   return
 }
@@ -382,7 +382,7 @@ func.func @clip_two(%x: tensor<2xf32>) {
 // -----
 
 func.func @dynamic_shape(%x: tensor<?xf32>) {
-  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float values, but got 'tensor<?xf32>'}}
+  // expected-error@+1 {{'tp.relu' op operand #0 must be statically shaped tensor of 32-bit float or bfloat16 type values, but got 'tensor<?xf32>'}}
   %y = tp.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return
 }

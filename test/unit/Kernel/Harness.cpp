@@ -20,6 +20,14 @@ std::vector<float> randomFloats(size_t count, float low, float high,
   return result;
 }
 
+std::vector<Target> testTargets() {
+  std::string triple = hostTarget().triple;
+  std::vector<Target> result = {hostTarget(), {triple, "x86-64", ""}};
+  if (vectorLanes(hostTarget()) >= 8)
+    result.push_back({triple, "haswell", "+avx,+avx2,+bmi,+bmi2,+fma"});
+  return result;
+}
+
 Compiled::Compiled(RowKernelBuilder &builder) {
   load(builder.finish(), hostTarget());
 }
@@ -36,6 +44,11 @@ Compiled::~Compiled() {
 void Compiled::load(llvm::Expected<RowKernel> kernel, const Target &target) {
   if (!kernel)
     FAIL() << llvm::toString(kernel.takeError());
+  // Every kernel that a test makes reads back what it prints.
+  auto parsed = parseKernel(kernel->canonical());
+  if (!parsed)
+    FAIL() << llvm::toString(parsed.takeError());
+  EXPECT_TRUE(*parsed == *kernel) << kernel->canonical();
   auto object = compileSharedObject({{"kernel", *kernel}}, target);
   if (!object)
     FAIL() << llvm::toString(object.takeError());

@@ -48,6 +48,10 @@ using Floats = Buffer<float>;
 std::vector<float> randomFloats(size_t count, float low, float high,
                                 unsigned seed = 1);
 
+/// The host, and older machines whose code it runs: one vector register of each
+/// size that x86 has.
+std::vector<Target> testTargets();
+
 /// One compiled kernel.
 class Compiled {
 public:

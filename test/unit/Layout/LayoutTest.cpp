@@ -170,4 +170,14 @@ TEST(Layout, RefusesAnAxisThatTheMeshDoesNotHave) { // C5
             "layout uses an axis that its mesh does not have");
 }
 
+TEST(Layout, BlocksBegin) {
+  using List = llvm::SmallVector<int64_t>;
+  EXPECT_EQ(blockStart({}, makeMesh()), (List{0, 0}));
+  EXPECT_EQ(blockStart({{6, 8, {tp}}, {5, 5, {}}}, makeMesh()), (List{0, 10}));
+  EXPECT_EQ(blockStart({{24, 24, {dp, tp}}}, makeMesh()), (List{12, 3}));
+  EXPECT_EQ(blockStart({{24, 24, {tp, dp}}}, makeMesh()), (List{3, 6}));
+  EXPECT_EQ(blockStart({{3, 4, {dp}}, {5, 5, {}}, {2, 2, {}}}, makeMesh()),
+            (List{20, 0}));
+}
+
 } // namespace

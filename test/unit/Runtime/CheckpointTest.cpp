@@ -89,9 +89,7 @@ TEST(Checkpoint, FolderHoldsOneStepAndLinks) {
   EXPECT_EQ(state.step, 2);
   EXPECT_EQ(state.seed, 9u);
   float value;
-  std::memcpy(&value,
-              executor->persistent(1) + plan->parameters()->Get(1)->offset(),
-              4);
+  std::memcpy(&value, executor->parameter(1, *plan->parameters()->Get(1)), 4);
   EXPECT_EQ(value, 2);
 }
 
@@ -252,10 +250,9 @@ TEST(Checkpoint, HalfMovedStepsAreWhole) {
     ASSERT_EQ(textOf(found.load(*executor)), "");
     EXPECT_EQ(found.state().step, moved > 0 ? 2 : 1);
     for (unsigned p = 0; p < 2; ++p)
-      EXPECT_EQ(
-          *reinterpret_cast<float *>(executor->persistent(0) +
-                                     plan->parameters()->Get(p)->offset()),
-          moved > 0 ? 2 : 1)
+      EXPECT_EQ(*reinterpret_cast<float *>(
+                    executor->parameter(0, *plan->parameters()->Get(p))),
+                moved > 0 ? 2 : 1)
           << moved;
     setAll(*executor, 3);
     auto next = openFolder(folder.path, *executor, &found);
@@ -303,7 +300,7 @@ void killWhileSaving(const LoadedPlan &plan, const TempFolder &folder,
     last = take(resumeFrom(*executor, folder.path)).step;
     for (unsigned p = 0; p < 2; ++p) {
       auto *values = reinterpret_cast<float *>(
-          executor->persistent(0) + plan->parameters()->Get(p)->offset());
+          executor->parameter(0, *plan->parameters()->Get(p)));
       for (int64_t i = 0; i < 20000; ++i)
         ASSERT_EQ(values[i], float(last));
     }

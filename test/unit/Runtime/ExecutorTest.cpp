@@ -19,6 +19,11 @@ std::unique_ptr<Executor> start(const LoadedPlan &plan, bool trace = false) {
   return take(Executor::create(plan.get(), options));
 }
 
+StepResult runOnce(Executor &executor, const StepInputs &inputs = {},
+                   llvm::StringRef program = "train") {
+  return executor.run(*take(executor.open(program)), inputs);
+}
+
 float floatAt(Executor &executor, unsigned rank, uint64_t offset) {
   float value;
   std::memcpy(&value, executor.persistent(rank) + offset, 4);
@@ -53,7 +58,7 @@ TEST(Executor, SplitProductEqualsWhole) {
           memory[64 + j * 3 + c] = w(r * k + j, c);
       }
     }
-    executor->runStep({});
+    runOnce(*executor);
     for (unsigned r = 0; r < ranks; ++r)
       for (int64_t i = 0; i < 2; ++i)
         for (int64_t c = 0; c < 3; ++c) {
@@ -78,7 +83,7 @@ TEST(Executor, TransposedProductAccumulates) {
   std::memcpy(executor->persistent(0), a, 16);
   std::memcpy(executor->persistent(0) + 64, b, 16);
   std::memcpy(executor->persistent(0) + 128, c, 16);
-  executor->runStep({});
+  runOnce(*executor);
   float want[] = {123, 231, 334, 446};
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(floatAt(*executor, 0, 128 + i * 4), want[i]);
@@ -87,16 +92,16 @@ TEST(Executor, TransposedProductAccumulates) {
 /// Two nested loops: addresses and integers follow both indices.
 TEST(Executor, LoopsMoveAddressesAndIntegers) {
   TestPlan builder;
-  builder.kernels = testKernels();
+  builder.object = testKernels();
   builder.persistentBytes = 6 * 8;
   builder.loop(2, 2);
   builder.loop(3, 1);
-  builder.launch("add_int", {{Region::persistent, 0, {24, 8}}}, {8},
-                 {{5, {100, 10}}});
+  builder.launch("add_int", {{Region::persistent, 0, {8, 24}}}, {8},
+                 {{5, {10, 100}}});
   LoadedPlan plan = builder.load();
   auto executor = start(plan);
-  executor->runStep({});
-  executor->runStep({});
+  runOnce(*executor);
+  runOnce(*executor);
   for (int64_t i = 0; i < 2; ++i)
     for (int64_t j = 0; j < 3; ++j) {
       int64_t value;
@@ -120,7 +125,7 @@ TEST(Executor, CopyFillAndScalars) {
   inputs.learningRate = 0.5f;
   inputs.seed = 77;
   inputs.step = 2;
-  executor->runStep(inputs);
+  runOnce(*executor, inputs);
   for (unsigned r = 0; r < 6; ++r) {
     EXPECT_EQ(floatAt(*executor, r, 0), 0.5f);
     EXPECT_EQ(floatAt(*executor, r, 4), float(1 / (1 - 0.9 * 0.9)));
@@ -142,16 +147,17 @@ TEST(Executor, ScalarsFollowTheSteps) {
   TestPlan builder;
   builder.mesh = {{"tp", 2}};
   builder.persistentBytes = 64;
-  builder.beta1 = 0.8, builder.beta2 = 0.95;
   builder.copy({Region::scalars, 0}, {Region::persistent, 0}, 64);
-  LoadedPlan plan = builder.load();
+  plan::PlanT tables = builder.build();
+  tables.optimizer->beta1 = 0.8, tables.optimizer->beta2 = 0.95;
+  LoadedPlan plan = loaded(tables);
   auto executor = start(plan);
   for (int64_t step : {1, 2, 7, 3}) {
     StepInputs inputs;
     inputs.learningRate = 0.5f / float(step);
     inputs.seed = 100 + step;
     inputs.step = step;
-    executor->runStep(inputs);
+    runOnce(*executor, inputs);
     for (unsigned r = 0; r < 2; ++r) {
       EXPECT_EQ(floatAt(*executor, r, 0), 0.5f / float(step));
       EXPECT_EQ(floatAt(*executor, r, 4),
@@ -175,14 +181,13 @@ TEST(Executor, EachStepTakesItsOwnLearningRate) {
   float wantW[4], m[4] = {};
   for (int i = 0; i < 4; ++i)
     w[i] = wantW[i] = 2.0f * float(i);
-  auto *labels =
-      reinterpret_cast<int32_t *>(executor->input() + inputLabelsOffset(2, 3));
-  for (int i = 0; i < 8; ++i)
-    labels[i] = i % 4;
+  LoadedProgram &train = *take(executor->open("train"));
+  int32_t labels[8] = {0, 1, 2, 3, 0, 1, 2, 3};
+  executor->setInput(train, *train.tables().inputOfRole("labels"), labels);
   for (float rate : {0.25f, 0.125f, 0.5f}) {
     StepInputs inputs;
     inputs.learningRate = rate;
-    executor->runStep(inputs);
+    runOnce(*executor, inputs);
     for (int i = 0; i < 8; ++i) {
       float &value = wantW[i % 4];
       m[i % 4] = 0.5f * m[i % 4] + (value - 1);
@@ -195,13 +200,13 @@ TEST(Executor, EachStepTakesItsOwnLearningRate) {
 
 TEST(Executor, MissingKernelIsNamed) {
   TestPlan builder;
-  builder.kernels = testKernels();
+  builder.object = testKernels();
   builder.launch("no_such_kernel", {}, {}, {});
   LoadedPlan plan = builder.load();
   EXPECT_HAS(textOf(Executor::create(plan.get())),
              "kernel no_such_kernel is not in the plan's object");
   TestPlan text;
-  text.kernels = {'t', 'e', 'x', 't'};
+  text.object = {'t', 'e', 'x', 't'};
   text.launch("f", {}, {}, {});
   LoadedPlan other = text.load();
   EXPECT_HAS(textOf(Executor::create(other.get())), "not a shared object");
@@ -226,9 +231,11 @@ TEST(Executor, OtherCpuIsRefused) {
   builder.features = "+no-such-feature,-sse4a";
   LoadedPlan plan = builder.load();
   EXPECT_HAS(textOf(checkHostCpu(plan.get())), "needs no-such-feature");
-  TestPlan any;
-  LoadedPlan plain = any.load();
-  EXPECT_EQ(textOf(checkHostCpu(plain.get())), "");
+  plan::PlanT any = TestPlan().build();
+  EXPECT_EQ(textOf(checkHostCpu(loaded(any).get())), "");
+  any.target = "cuda";
+  EXPECT_HAS(textOf(checkHostCpu(loaded(any).get())),
+             "was compiled for target 'cuda'");
 }
 
 TEST(Executor, TraceHasATrackARank) {
@@ -242,7 +249,7 @@ TEST(Executor, TraceHasATrackARank) {
   builder.collective(sum);
   LoadedPlan plan = builder.load();
   auto executor = start(plan, /*trace=*/true);
-  executor->runStep({});
+  runOnce(*executor);
   EXPECT_EQ(executor->events(1).size(), 4u);
   TempFolder folder;
   ASSERT_EQ(textOf(writeTrace(*executor, folder / "t.json")), "");
@@ -270,7 +277,7 @@ TEST(Executor, MoreRanksThanCores) {
   auto executor = start(plan);
   for (unsigned r = 0; r < 16; ++r)
     *reinterpret_cast<float *>(executor->persistent(r)) = float(r);
-  executor->runStep({});
+  runOnce(*executor);
   for (unsigned r = 0; r < 16; ++r)
     EXPECT_EQ(floatAt(*executor, r, 0), 15);
 }

@@ -4,6 +4,7 @@
 // into checkpoint tensors, and back.
 
 #include "TestPlan.h"
+#include "colrow/runtime/Bf16.h"
 #include "colrow/runtime/BlockMap.h"
 #include "colrow/runtime/CheckpointFolder.h"
 #include "colrow/runtime/Init.h"
@@ -203,6 +204,69 @@ TEST(Parameters, SavedFilesAreTheSameForEverySplit) {
   }
 }
 
+/// bf16 parameters: initial values are rounded, files hold bf16 and come back
+/// to the bit; sources of other types are rounded once.
+TEST(Parameters, Bf16IsStoredAsIs) {
+  constexpr int64_t count = 3001; // several parts, and padding
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  ParameterSpec w{"w", 0, {count}, {{{count, count + 1, {0}}}}};
+  w.dtype = plan::DType::bf16;
+  w.sources = {{"file.w", {count}, {}, {}, {}, {}, {}}};
+  builder.add(w);
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  initializeParameters(*executor, 42, /*onlyWithoutSources=*/false);
+  std::vector<float> exact(count);
+  initialValues(plan->parameters()->Get(0)->init(), 42, 0, 0, count,
+                exact.data());
+  auto at = [&](int64_t i) -> uint16_t & {
+    constexpr int64_t block = (count + 1) / 2;
+    return reinterpret_cast<uint16_t *>(
+        executor->parameter(i / block, *plan->parameters()->Get(0)))[i % block];
+  };
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_EQ(at(i), toBf16(exact[i])) << i;
+  EXPECT_EQ(at(count), 0) << "padding";
+  TempFolder folder;
+  auto checkpoint = take(CheckpointFolder::open(folder / "out", *executor));
+  ASSERT_EQ(textOf(checkpoint->save({0, 42})), "");
+  auto file = take(SafetensorsFile::open(folder / "out/model.safetensors"));
+  EXPECT_EQ(file->find("file.w")->type, TensorType::bf16);
+  for (int64_t i = 0; i <= count; ++i)
+    at(i) = 0x7fff;
+  ModelFiles files = take(ModelFiles::open(folder / "out"));
+  ASSERT_EQ(textOf(loadModel(*executor, files)), "");
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_EQ(at(i), toBf16(exact[i])) << i;
+  EXPECT_EQ(at(count), 0) << "padding";
+  auto writer = take(
+      SafetensorsWriter::create(folder / "model.safetensors",
+                                {{"file.w", TensorType::f32, {count}}}, {}));
+  ASSERT_EQ(textOf(writer->append(exact.data(), count * sizeof(float))), "");
+  ASSERT_EQ(textOf(writer->commit()), "");
+  ModelFiles wide = take(ModelFiles::open(folder.path));
+  ASSERT_EQ(textOf(loadModel(*executor, wide)), "");
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_EQ(at(i), toBf16(exact[i])) << i;
+}
+
+/// A bf16 that is no number is not saved.
+TEST(Parameters, InfiniteBf16IsNotSaved) {
+  TestPlan builder;
+  ParameterSpec w{"w", 0, {3}};
+  w.dtype = plan::DType::bf16;
+  builder.add(w);
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  uint16_t infinite = 0xff80;
+  std::memcpy(executor->persistent(0) + 4, &infinite, 2);
+  TempFolder folder;
+  auto checkpoint = take(CheckpointFolder::open(folder / "out", *executor));
+  EXPECT_HAS(textOf(checkpoint->save({})), "tensor w holds values that are not "
+                                           "finite");
+}
+
 /// GPT-2's fused [h, 3h] attention weight: Q, K and V are slices of it,
 /// transposed, each split over ranks by heads.
 TEST(Parameters, FusedTransposedSlicesRoundTrip) {
@@ -243,8 +307,7 @@ TEST(Parameters, FusedTransposedSlicesRoundTrip) {
     int64_t block = padded / ranks;
     float value;
     std::memcpy(&value,
-                executor->persistent(2 / block) +
-                    plan->parameters()->Get(1)->offset() +
+                executor->parameter(2 / block, *plan->parameters()->Get(1)) +
                     ((2 % block) * h + 4) * 4,
                 4);
     EXPECT_EQ(value, fused[4 * 3 * h + h + 2]);
@@ -344,31 +407,40 @@ TEST(Parameters, SavingWantsEveryElementOnce) {
 TEST(Parameters, OutputsAreDumpedUnderFileNames) {
   TestPlan builder;
   builder.mesh = {{"tp", 2}};
-  builder.scratchBytes = 64;
+  At grad = builder.buffer(Region::scratch, 8, plan::DType::f32);
+  At logits = builder.buffer(Region::scratch, 8, plan::DType::bf16);
+  At count = builder.buffer(Region::scratch, 8, plan::DType::i64);
   ParameterSpec w{"w", 0, {3}, {{{3, 4, {0}}}}};
   w.sources = {{"file.w", {3}, {}, {}, {}, {}, {}}};
   builder.add(w);
-  builder.copy({Region::persistent, 0}, {Region::scratch, 16}, 8);
-  builder.fill({Region::scratch, 32}, 16, 0);
-  builder.output("w", 0, {3}, {{{3, 4, {0}}}}, {Region::scratch, 16});
-  builder.output("logits", -1, {2, 2}, {{{2, 2}}, {{2, 2}}},
-                 {Region::scratch, 32});
+  builder.copy(builder.parameter(0), grad, 8);
+  builder.fill(logits, 8, 0x40);
+  builder.fill(count, 8, 1);
+  builder.output({"w", "gradient", {3}, {{{3, 4, {0}}}}, grad, 0});
+  builder.output(
+      {"logits", "logits", {2, 2}, {}, logits, -1, plan::DType::bf16});
+  builder.output({"count", "", {}, {}, count, -1, plan::DType::i64});
+  builder.output({"n", "token_count", {}, {}, count, -1, plan::DType::i64});
   LoadedPlan plan = builder.load();
   auto executor = take(Executor::create(plan.get()));
   initializeParameters(*executor, 1, /*onlyWithoutSources=*/false);
-  executor->runStep({});
+  LoadedProgram &train = *take(executor->open("train"));
+  executor->run(train, {});
   TempFolder folder;
   std::string path = folder / "dump.safetensors";
-  ASSERT_EQ(textOf(dumpOutputs(*executor, path)), "");
+  ASSERT_EQ(
+      textOf(writeOutputs(*executor, tensorOutputs(train.tables()), path)), "");
   auto file = take(SafetensorsFile::open(path));
   ASSERT_TRUE(file->find("file.w") && file->find("logits"));
+  EXPECT_EQ(file->tensors().size(), 3u) << "counts and losses stay out";
+  EXPECT_EQ(file->find("logits")->type, TensorType::bf16);
+  EXPECT_EQ(dataOf(*file, *file->find("logits")), std::vector<char>(8, 0x40));
+  EXPECT_EQ(file->find("count")->type, TensorType::i64);
+  EXPECT_EQ(dataOf(*file, *file->find("count")), std::vector<char>(8, 1));
   float want[3];
   initialValues(plan->parameters()->Get(0)->init(), 1, 0, 0, 3, want);
   EXPECT_EQ(std::memcmp(dataOf(*file, *file->find("file.w")).data(), want, 12),
             0);
-  LoadedPlan none = toyPlan(1, 4).load();
-  auto other = take(Executor::create(none.get()));
-  EXPECT_HAS(textOf(dumpOutputs(*other, path)), "--outputs gradients,logits");
 }
 
 /// Weights cut between opening and reading.

@@ -3,167 +3,384 @@
 // Building of small plans.
 
 #include "TestPlan.h"
+#include "colrow/runtime/DType.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace llvm;
 
 namespace colrow::runtime::test {
 
-flatbuffers::Offset<plan::Operand> TestPlan::operand(const At &at) {
-  return plan::CreateOperandDirect(fbb, at.region, at.offset, &at.strides);
+// Handles of buffers until build(): the plan's own are their indices, those of
+// a program are beyond this, those that cover a region beyond the next.
+static constexpr uint32_t ofProgram = 1u << 20, ofRegion = 1u << 21;
+
+static uint64_t aligned(uint64_t bytes) {
+  return (bytes + bufferAlignment - 1) / bufferAlignment * bufferAlignment;
 }
 
-void TestPlan::add(plan::Op kind, flatbuffers::Offset<void> op,
-                   const char *name) {
-  instructions.push_back(
-      plan::CreateInstructionDirect(fbb, kind, op, name, "test"));
+static bool isShared(Region region) {
+  return region != Region::scratch && region != Region::input;
+}
+
+TestPlan::TestPlan() { next("train"); }
+
+void TestPlan::next(const std::string &name, std::vector<uint32_t> ranks) {
+  if (!tables.programs.empty())
+    program().scratch_bytes = scratchBytes;
+  auto made = std::make_unique<plan::ProgramT>();
+  made->name = name;
+  made->ranks = std::move(ranks);
+  made->phases = {"forward", "backward", "update"};
+  made->memory = std::make_unique<plan::MemoryT>();
+  made->memory->arena = 5;
+  tables.programs.push_back(std::move(made));
+  scratchBytes = 64;
+  stream = phase = 0;
+}
+
+plan::BufferT &TestPlan::bufferAt(int handle) {
+  return uint32_t(handle) >= ofProgram ? *program().buffers[handle - ofProgram]
+                                       : *tables.buffers[handle];
+}
+
+At TestPlan::buffer(Region region, uint64_t bytes, plan::DType dtype,
+                    int64_t offset) {
+  auto &list = isShared(region) ? tables.buffers : program().buffers;
+  uint64_t end = 0;
+  if (offset < 0)
+    for (const auto &other : list)
+      if (other->region == region)
+        end = std::max(end, aligned(other->offset + other->bytes));
+  auto made = std::make_unique<plan::BufferT>();
+  made->region = region;
+  made->dtype = dtype;
+  made->offset = offset < 0 ? end : offset;
+  made->bytes = bytes;
+  end = aligned(made->offset + bytes);
+  if (region == Region::persistent)
+    persistentBytes = std::max(persistentBytes, end);
+  if (region == Region::scratch)
+    scratchBytes = std::max(scratchBytes, end);
+  if (region == Region::input)
+    program().input_bytes = std::max(program().input_bytes, end);
+  list.push_back(std::move(made));
+  At at{region};
+  at.handle = int(list.size() - 1 + (isShared(region) ? 0 : ofProgram));
+  return at;
+}
+
+std::unique_ptr<plan::OperandT> TestPlan::operand(const At &at) {
+  auto result = std::make_unique<plan::OperandT>();
+  result->buffer = at.handle >= 0 ? at.handle : ofRegion + uint32_t(at.region);
+  result->offset = at.offset;
+  result->strides = at.strides;
+  result->coords = at.coords;
+  if (at.handle >= 0 || at.region != Region::persistent)
+    return result;
+  for (size_t b = 0; b < tables.buffers.size(); ++b) {
+    const plan::BufferT &buffer = *tables.buffers[b];
+    if (buffer.region == at.region && at.offset >= buffer.offset &&
+        at.offset < buffer.offset + buffer.bytes) {
+      result->buffer = uint32_t(b);
+      result->offset -= buffer.offset;
+    }
+  }
+  return result;
+}
+
+plan::DType TestPlan::typeAt(const At &at) {
+  uint32_t handle = operand(at)->buffer;
+  return handle >= ofRegion ? plan::DType::i8 : bufferAt(int(handle)).dtype;
+}
+
+template <typename T> void TestPlan::add(T op, const std::string &name) {
+  auto made = std::make_unique<plan::InstructionT>();
+  made->op.Set(std::move(op));
+  made->stream = made->op.type == plan::Op::Loop ? 0 : stream;
+  made->phase = phase;
+  made->name = name;
+  made->reason = "test";
+  program().instructions.push_back(std::move(made));
 }
 
 void TestPlan::gemm(int64_t m, int64_t n, int64_t k, At a, At b, At c,
                     float beta, bool transA, bool transB) {
-  auto opA = operand(a), opB = operand(b), opC = operand(c);
-  add(plan::Op::Gemm,
-      plan::CreateGemm(fbb, m, n, k, transA, transB, transA ? m : k,
-                       transB ? k : n, n, 1, beta, opA, opB, opC)
-          .Union(),
-      "gemm");
+  auto type = [&](const At &at) {
+    plan::DType found = typeAt(at);
+    return found == plan::DType::i8 ? plan::DType::f32 : found;
+  };
+  plan::GemmT op;
+  op.m = m, op.n = n, op.k = k;
+  op.trans_a = transA, op.trans_b = transB;
+  op.lda = transA ? m : k, op.ldb = transB ? k : n, op.ldc = n;
+  op.alpha = 1, op.beta = beta;
+  op.a_type = type(a), op.b_type = type(b), op.c_type = type(c);
+  op.a = operand(a), op.b = operand(b), op.c = operand(c);
+  add(std::move(op), "gemm");
 }
 
 void TestPlan::copy(At src, At dst, uint64_t bytes) {
-  auto from = operand(src), to = operand(dst);
-  add(plan::Op::Copy, plan::CreateCopy(fbb, from, to, bytes).Union(), "copy");
+  plan::CopyT op;
+  op.src = operand(src), op.dst = operand(dst), op.bytes = bytes;
+  add(std::move(op), "copy");
 }
 
 void TestPlan::fill(At dst, uint64_t bytes, uint8_t value) {
-  auto to = operand(dst);
-  add(plan::Op::Fill, plan::CreateFill(fbb, to, bytes, value).Union(), "fill");
+  plan::FillT op;
+  op.dst = operand(dst), op.bytes = bytes, op.value = value;
+  add(std::move(op), "fill");
 }
 
 void TestPlan::loop(int64_t trips, uint32_t body) {
-  add(plan::Op::Loop, plan::CreateLoop(fbb, trips, body).Union(), "loop");
+  plan::LoopT op;
+  op.trips = trips, op.body = body;
+  add(op, "loop");
+}
+
+void TestPlan::record(uint32_t event) {
+  plan::RecordT op;
+  op.event = event;
+  add(op, "record");
+}
+
+void TestPlan::wait(uint32_t event) {
+  plan::WaitT op;
+  op.event = event;
+  add(op, "wait");
 }
 
 void TestPlan::collective(const CollectiveSpec &spec) {
-  auto src = operand(spec.src), dst = operand(spec.dst);
-  add(plan::Op::Collective,
-      plan::CreateCollectiveDirect(
-          fbb, spec.kind, spec.reduction, spec.dtype, &spec.axes, spec.count,
-          spec.outer, spec.block, spec.total, src, dst, spec.payload)
-          .Union(),
-      "collective");
+  plan::CollectiveT op;
+  op.kind = spec.kind, op.reduction = spec.reduction, op.dtype = spec.dtype;
+  op.axes = spec.axes;
+  op.count = spec.count;
+  op.outer = spec.outer, op.block = spec.block, op.total = spec.total;
+  op.src = operand(spec.src), op.dst = operand(spec.dst);
+  op.payload_bytes = spec.payload;
+  add(std::move(op), "collective");
 }
 
 void TestPlan::launch(
     const std::string &symbol, const std::vector<At> &args,
     const std::vector<uint64_t> &bytes,
     const std::vector<std::pair<int64_t, std::vector<int64_t>>> &ints) {
-  std::vector<flatbuffers::Offset<plan::Operand>> operands;
-  for (const At &arg : args)
-    operands.push_back(operand(arg));
-  std::vector<flatbuffers::Offset<plan::IntOperand>> values;
-  for (const auto &[base, strides] : ints)
-    values.push_back(plan::CreateIntOperandDirect(fbb, base, &strides));
-  add(plan::Op::Launch,
-      plan::CreateLaunchDirect(fbb, symbol.c_str(), &operands, &bytes, &values)
-          .Union(),
-      symbol.c_str());
-}
-
-flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<plan::Dim>>>
-TestPlan::dims(const std::vector<DimSpec> &spec) {
-  std::vector<flatbuffers::Offset<plan::Dim>> result;
-  for (const DimSpec &dim : spec) {
-    std::vector<flatbuffers::Offset<plan::Factor>> factors;
-    for (const FactorSpec &factor : dim)
-      factors.push_back(plan::CreateFactorDirect(fbb, factor.size,
-                                                 factor.padded, &factor.axes));
-    result.push_back(plan::CreateDimDirect(fbb, &factors));
+  plan::LaunchT op;
+  while (op.kernel < tables.kernels.size() &&
+         tables.kernels[op.kernel]->symbol != symbol)
+    ++op.kernel;
+  if (op.kernel == tables.kernels.size()) {
+    auto kernel = std::make_unique<plan::KernelT>();
+    kernel->symbol = symbol;
+    kernel->ints = uint32_t(ints.size());
+    for (size_t i = 0; i < args.size(); ++i) {
+      auto arg = std::make_unique<plan::KernelArgT>();
+      arg->dtype = typeAt(args[i]);
+      arg->access = args[i].region == Region::persistent
+                        ? plan::Access::accumulate
+                    : args[i].region == Region::scratch ? plan::Access::write
+                                                        : plan::Access::read;
+      arg->extent = bytes[i];
+      kernel->args.push_back(std::move(arg));
+    }
+    tables.kernels.push_back(std::move(kernel));
   }
-  return fbb.CreateVector(result);
+  for (const At &arg : args)
+    op.args.push_back(operand(arg));
+  op.bytes = bytes;
+  for (const auto &[base, strides] : ints) {
+    auto value = std::make_unique<plan::IntOperandT>();
+    value->base = base, value->strides = strides;
+    op.ints.push_back(std::move(value));
+  }
+  add(std::move(op), symbol);
 }
 
-void TestPlan::output(const std::string &name, int parameter,
-                      const std::vector<int64_t> &shape,
-                      const std::vector<DimSpec> &layout, At src) {
-  auto list = dims(layout);
-  auto from = operand(src);
-  auto text = fbb.CreateString(name);
-  auto sizes = fbb.CreateVector(shape);
-  outputs.push_back(
-      plan::CreateOutput(fbb, text, parameter, sizes, list, from));
+static std::vector<std::unique_ptr<plan::DimT>>
+dimsOf(const std::vector<DimSpec> &spec, const std::vector<int64_t> &shape) {
+  std::vector<std::unique_ptr<plan::DimT>> result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    auto dim = std::make_unique<plan::DimT>();
+    DimSpec factors = spec.empty() ? DimSpec{{shape[d], shape[d]}} : spec[d];
+    for (const FactorSpec &factor : factors) {
+      auto made = std::make_unique<plan::FactorT>();
+      made->size = factor.size, made->padded = factor.padded;
+      made->axes = factor.axes;
+      dim->factors.push_back(std::move(made));
+    }
+    result.push_back(std::move(dim));
+  }
+  return result;
+}
+
+/// Elements on a rank.
+static uint64_t
+localElements(const std::vector<std::unique_ptr<plan::DimT>> &dims,
+              const std::vector<std::pair<std::string, unsigned>> &mesh) {
+  uint64_t elements = 1;
+  for (const auto &dim : dims)
+    for (const auto &factor : dim->factors) {
+      elements *= factor->padded;
+      for (uint8_t axis : factor->axes)
+        elements /= mesh[axis].second;
+    }
+  return elements;
+}
+
+At TestPlan::input(const InputSpec &spec) {
+  auto made = std::make_unique<plan::InputT>();
+  made->name = spec.name, made->role = spec.role, made->dtype = spec.dtype;
+  made->shape = spec.shape;
+  made->dims = dimsOf(spec.dims, spec.shape);
+  made->batch_dim = spec.batchDim;
+  made->low = spec.low, made->high = spec.high, made->padding = spec.padding;
+  At at = buffer(Region::input,
+                 localElements(made->dims, mesh) * elementBytes(spec.dtype),
+                 spec.dtype);
+  made->buffer = at.handle;
+  program().inputs.push_back(std::move(made));
+  return at;
+}
+
+void TestPlan::output(const OutputSpec &spec) {
+  auto made = std::make_unique<plan::OutputT>();
+  made->name = spec.name, made->role = spec.role, made->dtype = spec.dtype;
+  made->parameter = spec.parameter;
+  made->shape = spec.shape;
+  made->dims = dimsOf(spec.dims, spec.shape);
+  made->src = operand(spec.src);
+  program().outputs.push_back(std::move(made));
 }
 
 ParameterSpec &TestPlan::add(ParameterSpec spec) {
-  uint64_t elements = 1;
-  for (const DimSpec &dim : spec.dims)
-    for (const FactorSpec &factor : dim) {
-      uint64_t ranks = 1;
-      for (uint8_t axis : factor.axes)
-        ranks *= mesh[axis].second;
-      elements *= factor.padded / ranks;
-    }
-  spec.offset = persistentBytes;
-  spec.bytes = elements * 4;
-  spec.id = parameters.size();
-  persistentBytes = (spec.offset + spec.bytes + 63) / 64 * 64;
+  spec.id = uint32_t(parameters.size());
+  auto made = std::make_unique<plan::ParameterT>();
+  made->name = spec.name, made->id = spec.id, made->dtype = spec.dtype;
+  made->shape = spec.shape;
+  made->dims = dimsOf(spec.dims, spec.shape);
+  for (const SourceSpec &source : spec.sources) {
+    auto from = std::make_unique<plan::SourceT>();
+    from->name = source.name;
+    from->file_shape = source.fileShape, from->reshape = source.reshape;
+    from->start = source.start, from->step = source.step;
+    from->size = source.size, from->perm = source.perm;
+    made->sources.push_back(std::move(from));
+  }
+  made->init = std::make_unique<plan::InitT>();
+  made->init->kind = spec.init;
+  made->init->mean = spec.mean, made->init->std = spec.std;
+  made->state_of = spec.stateOf, made->state_name = spec.stateName;
+  blocks.push_back(buffer(
+      Region::persistent,
+      localElements(made->dims, mesh) * elementBytes(spec.dtype), spec.dtype));
+  made->buffer = blocks.back().handle;
+  tables.parameters.push_back(std::move(made));
   parameters.push_back(std::move(spec));
   return parameters.back();
 }
 
-flatbuffers::Offset<plan::Parameter>
-TestPlan::parameter(const ParameterSpec &spec) {
-  std::vector<flatbuffers::Offset<plan::Source>> sources;
-  for (const SourceSpec &source : spec.sources)
-    sources.push_back(plan::CreateSourceDirect(
-        fbb, source.name.c_str(), &source.fileShape, &source.reshape,
-        &source.start, &source.step, &source.size, &source.perm));
-  auto list = fbb.CreateVector(sources);
-  auto layout = dims(spec.dims);
-  auto init = plan::CreateInit(fbb, spec.init, spec.mean, spec.std);
-  auto name = fbb.CreateString(spec.name);
-  auto shape = fbb.CreateVector(spec.shape);
-  auto state = fbb.CreateString(spec.stateName);
-  return plan::CreateParameter(fbb, name, spec.id, plan::DType::f32, shape,
-                               layout, spec.offset, spec.bytes, list, init,
-                               spec.stateOf, state);
+At TestPlan::parameter(unsigned index) const { return blocks[index]; }
+
+/// Calls f on every index of a buffer.
+template <typename F> static void forEachIndex(plan::ProgramT &program, F f) {
+  auto visit = [&](std::unique_ptr<plan::OperandT> &operand) {
+    f(operand->buffer);
+  };
+  for (auto &input : program.inputs)
+    f(input->buffer);
+  for (auto &output : program.outputs)
+    visit(output->src);
+  for (auto &instruction : program.instructions) {
+    plan::OpUnion &op = instruction->op;
+    if (plan::GemmT *gemm = op.AsGemm())
+      visit(gemm->a), visit(gemm->b), visit(gemm->c);
+    if (plan::LaunchT *launch = op.AsLaunch())
+      for (auto &arg : launch->args)
+        visit(arg);
+    if (plan::CopyT *copy = op.AsCopy())
+      visit(copy->src), visit(copy->dst);
+    if (plan::FillT *fill = op.AsFill())
+      visit(fill->dst);
+    if (plan::CollectiveT *collective = op.AsCollective())
+      visit(collective->src), visit(collective->dst);
+  }
 }
 
-void TestPlan::writeAllFields() {
-  fbb.ForceDefaults(true);
-  fbb.DedupVtables(false);
+/// A buffer of bytes over all of a region.
+static std::unique_ptr<plan::BufferT> covering(Region region, uint64_t bytes) {
+  auto made = std::make_unique<plan::BufferT>();
+  made->region = region;
+  made->dtype = plan::DType::i8;
+  made->bytes = std::max<uint64_t>(bytes, 1);
+  return made;
 }
 
-std::vector<uint8_t> TestPlan::table() {
-  std::vector<flatbuffers::Offset<plan::MeshAxis>> axes;
-  for (const auto &[name, size] : mesh)
-    axes.push_back(plan::CreateMeshAxisDirect(fbb, name.c_str(), size));
-  std::vector<flatbuffers::Offset<plan::Parameter>> params;
-  for (const ParameterSpec &spec : parameters)
-    params.push_back(parameter(spec));
-  auto lossOperand = operand(loss), normOperand = operand(gradNorm);
-  flatbuffers::Offset<plan::Operand> count;
-  if (tokenCount)
-    count = operand(*tokenCount);
-  auto memory = plan::CreateMemory(fbb, 1, 2, 3, 4, 5);
-  auto optimizer = plan::CreateOptimizer(fbb, beta1, beta2, eps, decay, clip);
-  fbb.ForceVectorAlignment(constants.size(), 1, 64);
-  auto constantBytes = fbb.CreateVector(constants);
-  auto kernelBytes = fbb.CreateVector(kernels);
-  auto root = plan::CreatePlan(
-      fbb, fbb.CreateString("test"), fbb.CreateString("cpu"),
-      fbb.CreateString(features), fbb.CreateVector(axes),
-      fbb.CreateString("toy"), fbb.CreateString(config), batch, seq, vocab,
-      persistentBytes, scratchBytes, constantBytes, fbb.CreateVector(params),
-      fbb.CreateVector(instructions), kernelBytes, lossOperand, count,
-      normOperand, fbb.CreateVector(outputs), memory, optimizer, fingerprint);
-  plan::FinishPlanBuffer(fbb, root);
+plan::PlanT TestPlan::build() {
+  program().scratch_bytes = scratchBytes;
+  plan::PlanT plan = tables;
+  plan.compiler_version = "test";
+  plan.target = plan.target_cpu = "cpu";
+  plan.target_features = features;
+  for (const auto &[name, size] : mesh) {
+    auto axis = std::make_unique<plan::MeshAxisT>();
+    axis->name = name, axis->size = size;
+    plan.mesh.push_back(std::move(axis));
+  }
+  plan.model_type = "toy";
+  plan.config_json = config;
+  plan.persistent_bytes = persistentBytes;
+  plan.constants = constants;
+  plan.object = object;
+  plan.optimizer = std::make_unique<plan::OptimizerT>();
+  plan.optimizer->beta1 = 0.9, plan.optimizer->beta2 = 0.999;
+  plan.optimizer->eps = 1e-8, plan.optimizer->clip_grad_norm = 1;
+  plan.persistent_fingerprint = fingerprint;
+  std::map<uint32_t, uint32_t> shared; // region to index
+  for (auto &program : plan.programs)
+    forEachIndex(*program, [&](uint32_t index) {
+      Region region = Region(index - ofRegion);
+      if (index < ofRegion || !isShared(region) || shared.count(index))
+        return;
+      uint64_t bytes = region == Region::persistent ? persistentBytes
+                       : region == Region::constant ? constants.size()
+                                                    : sizeof(ScalarBlock);
+      shared[index] = uint32_t(plan.buffers.size());
+      plan.buffers.push_back(covering(region, bytes));
+    });
+  for (auto &program : plan.programs) {
+    int64_t scratch = -1;
+    forEachIndex(*program, [&](uint32_t &index) {
+      if (index == ofRegion + uint32_t(Region::scratch)) {
+        if (scratch < 0) {
+          program->buffers.push_back(
+              covering(Region::scratch, program->scratch_bytes));
+          scratch = plan.buffers.size() + program->buffers.size() - 1;
+        }
+        index = uint32_t(scratch);
+      } else if (index >= ofRegion) {
+        index = shared[index];
+      } else if (index >= ofProgram) {
+        index = index - ofProgram + uint32_t(plan.buffers.size());
+      }
+    });
+  }
+  return plan;
+}
+
+std::vector<uint8_t> packed(const plan::PlanT &plan, bool everyField) {
+  flatbuffers::FlatBufferBuilder fbb;
+  fbb.ForceDefaults(everyField);
+  fbb.DedupVtables(!everyField);
+  plan::FinishPlanBuffer(fbb, plan::Plan::Pack(fbb, &plan));
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }
+
+std::vector<uint8_t> TestPlan::table() { return packed(build()); }
 
 std::vector<uint8_t> planFile(const std::vector<uint8_t> &table) {
   std::vector<uint8_t> bytes(32, 0);
@@ -179,9 +396,15 @@ std::vector<uint8_t> planFile(const std::vector<uint8_t> &table) {
 
 std::vector<uint8_t> TestPlan::file() { return planFile(table()); }
 
-LoadedPlan TestPlan::load() {
-  return take(readPlanBuffer("test.plan", file()));
+std::string faultOf(const plan::PlanT &plan) {
+  return textOf(readPlanBuffer("p", planFile(packed(plan))));
 }
+
+LoadedPlan loaded(const plan::PlanT &plan) {
+  return take(readPlanBuffer("test.plan", planFile(packed(plan))));
+}
+
+LoadedPlan TestPlan::load() { return loaded(build()); }
 
 std::vector<uint8_t> testKernels() {
   std::string text = readFile(TEST_KERNELS);
@@ -191,11 +414,8 @@ std::vector<uint8_t> testKernels() {
 TestPlan toyPlan(unsigned ranks, int64_t vocab) {
   TestPlan plan;
   plan.mesh = {{"tp", ranks}};
-  plan.batch = 2;
-  plan.seq = 3;
-  plan.vocab = vocab;
   plan.config = "{\"model_type\": \"toy\"}";
-  plan.kernels = testKernels();
+  plan.object = testKernels();
   int64_t padded = (vocab + ranks - 1) / ranks * ranks, block = padded / ranks;
   ParameterSpec w{"w", 0, {vocab}, {{{vocab, padded, {0}}}}};
   w.sources = {{"toy.weight", {vocab}, {}, {}, {}, {}, {}}};
@@ -205,21 +425,24 @@ TestPlan toyPlan(unsigned ranks, int64_t vocab) {
   m.stateOf = 0;
   m.stateName = "velocity";
   plan.add(m);
-  plan.scratchBytes = 64;
-  At lossAt{Region::scratch, 0};
+  plan.input({"input_ids", "ids", {2, 3}, 0, vocab, 0});
+  At labels = plan.input({"labels", "labels", {2, 4}, 0, vocab, -100});
+  At loss = plan.buffer(Region::scratch, 4, plan::DType::f32);
   plan.launch("toy_train",
-              {{Region::persistent, plan.parameters[0].offset},
-               {Region::persistent, plan.parameters[1].offset},
-               {Region::input, inputLabelsOffset(2, 3)},
+              {plan.parameter(0),
+               plan.parameter(1),
+               labels,
                {Region::scalars, 0},
-               lossAt},
-              {uint64_t(block) * 4, uint64_t(block) * 4, 2 * 4 * 4, 64, 4},
+               loss},
+              {uint64_t(block) * 4, uint64_t(block) * 4, 2 * 4 * 4,
+               sizeof(ScalarBlock), 4},
               {{8, {}}, {block, {}}});
   CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::sum};
   sum.count = 1;
-  sum.src = sum.dst = lossAt;
+  sum.src = sum.dst = loss;
   plan.collective(sum);
-  plan.loss = plan.gradNorm = lossAt;
+  plan.output({"loss", "loss", {}, {}, loss});
+  plan.output({"grad_norm", "grad_norm", {}, {}, loss});
   return plan;
 }
 

@@ -9,7 +9,6 @@
 #include "colrow/runtime/PlanFile.h"
 #include "colrow/runtime/Safetensors.h"
 #include "gtest/gtest.h"
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +16,15 @@ namespace colrow::runtime::test {
 
 using plan::Region;
 
+/// An address of a plan under construction. Without `handle`, offset counts
+/// from the region's start: the buffer is the one that stands there, or one of
+/// bytes that covers the region.
 struct At {
   Region region = Region::scratch;
   uint64_t offset = 0;
-  std::vector<int64_t> strides = {};
+  std::vector<int64_t> strides = {}; // innermost first
+  std::vector<int64_t> coords = {};
+  int handle = -1; // of TestPlan::buffer()
 };
 
 struct FactorSpec {
@@ -39,13 +43,13 @@ struct ParameterSpec {
   std::string name;
   uint32_t id = 0;
   std::vector<int64_t> shape;
-  std::vector<DimSpec> dims;
-  uint64_t offset = 0, bytes = 0;
+  std::vector<DimSpec> dims = {}; // empty: not split
   std::vector<SourceSpec> sources = {};
   plan::InitKind init = plan::InitKind::normal;
   double mean = 0, std = 0.02;
   int stateOf = -1;
   std::string stateName = "";
+  plan::DType dtype = plan::DType::f32;
 };
 
 struct CollectiveSpec {
@@ -58,18 +62,46 @@ struct CollectiveSpec {
   uint64_t payload = 0;
 };
 
+struct InputSpec {
+  std::string name, role;
+  std::vector<int64_t> shape;
+  int64_t low = 0, high = 0, padding = 0;
+  plan::DType dtype = plan::DType::i32;
+  std::vector<DimSpec> dims = {}; // empty: not split
+  int batchDim = 0;
+};
+
+struct OutputSpec {
+  std::string name, role;
+  std::vector<int64_t> shape;
+  std::vector<DimSpec> dims = {};
+  At src = {};
+  int parameter = -1;
+  plan::DType dtype = plan::DType::f32;
+};
+
+/// Collects the tables of a plan with one program, "train"; more by next().
 class TestPlan {
 public:
   std::vector<std::pair<std::string, unsigned>> mesh = {{"tp", 1}};
-  int64_t batch = 1, seq = 1, vocab = 256;
+  /// Of the last program; grow where buffers need it.
   uint64_t persistentBytes = 0, scratchBytes = 64;
   std::vector<ParameterSpec> parameters;
-  std::vector<uint8_t> constants, kernels;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0, clip = 1;
-  At loss, gradNorm;
-  std::optional<At> tokenCount;
+  std::vector<uint8_t> constants, object;
   std::string config, features;
   uint64_t fingerprint = 7;
+  uint8_t stream = 0, phase = 0; // of the instructions that follow
+
+  TestPlan();
+  /// Starts another program, for `ranks` (empty: all).
+  void next(const std::string &name, std::vector<uint32_t> ranks = {});
+
+  /// A buffer of its own at `offset` of its region (by default behind the last
+  /// one there); the region grows.
+  At buffer(Region region, uint64_t bytes, plan::DType dtype,
+            int64_t offset = -1);
+  At input(const InputSpec &spec);
+  void output(const OutputSpec &spec);
 
   void gemm(int64_t m, int64_t n, int64_t k, At a, At b, At c, float beta = 0,
             bool transA = false, bool transB = false);
@@ -77,43 +109,49 @@ public:
   void fill(At dst, uint64_t bytes, uint8_t value);
   void loop(int64_t trips, uint32_t body);
   void collective(const CollectiveSpec &spec);
+  /// Adds the kernel to the table when it is new. Arguments in persistent are
+  /// accumulated into, those in scratch written, others read.
   void
   launch(const std::string &symbol, const std::vector<At> &args,
          const std::vector<uint64_t> &bytes,
          const std::vector<std::pair<int64_t, std::vector<int64_t>>> &ints);
-  void output(const std::string &name, int parameter,
-              const std::vector<int64_t> &shape,
-              const std::vector<DimSpec> &dims, At src);
-  /// Appends a parameter behind the last one: offset, bytes and the region's
-  /// size are set. `ranks`: sizes of the mesh axes must be set before.
+  void record(uint32_t event);
+  void wait(uint32_t event);
+  /// Appends a parameter with a buffer of its own. The mesh must be set before.
   ParameterSpec &add(ParameterSpec parameter);
+  /// Where the block of parameter `index` stands.
+  At parameter(unsigned index) const;
 
-  /// Every field of every table is written, defaults too, and no two tables
-  /// share what says where their fields are. To be called first.
-  void writeAllFields();
-
-  /// The finished table; the builder is used up.
+  /// The tables as they are packed.
+  plan::PlanT build();
   std::vector<uint8_t> table();
   /// The bytes of a plan file.
   std::vector<uint8_t> file();
-  /// A validated plan, for tests that expect none to fail.
+  /// A checked plan, for tests that expect none to fail.
   LoadedPlan load();
 
 private:
-  using Builder = flatbuffers::FlatBufferBuilder;
-  flatbuffers::Offset<plan::Operand> operand(const At &at);
-  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<plan::Dim>>>
-  dims(const std::vector<DimSpec> &spec);
-  flatbuffers::Offset<plan::Parameter> parameter(const ParameterSpec &spec);
-  void add(plan::Op kind, flatbuffers::Offset<void> op, const char *name);
+  plan::ProgramT &program() { return *tables.programs.back(); }
+  plan::BufferT &bufferAt(int handle);
+  std::unique_ptr<plan::OperandT> operand(const At &at);
+  plan::DType typeAt(const At &at);
+  template <typename T> void add(T op, const std::string &name);
 
-  Builder fbb;
-  std::vector<flatbuffers::Offset<plan::Instruction>> instructions;
-  std::vector<flatbuffers::Offset<plan::Output>> outputs;
+  plan::PlanT tables;
+  std::vector<At> blocks; // of parameters
 };
+
+/// A finished table. `everyField`: defaults are written too, and no two tables
+/// share what says where their fields are.
+std::vector<uint8_t> packed(const plan::PlanT &plan, bool everyField = false);
 
 /// Header and table, as a plan file holds them.
 std::vector<uint8_t> planFile(const std::vector<uint8_t> &table);
+
+/// What reading its file says; empty when it is right.
+std::string faultOf(const plan::PlanT &plan);
+/// Its file, read.
+LoadedPlan loaded(const plan::PlanT &plan);
 
 /// The object of Kernels.c.
 std::vector<uint8_t> testKernels();

@@ -4,9 +4,11 @@
 // is wrong in one line.
 
 #include "TestPlan.h"
+#include "colrow/runtime/Init.h"
 #include "colrow/runtime/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 #include <sys/wait.h>
 
 using namespace llvm;
@@ -29,8 +31,10 @@ protected:
   }
 
   /// Runs `tp-run train` in the folder; output and errors come together.
-  int run(const std::string &arguments) {
-    std::string command = "cd " + folder.path + " && " TP_RUN " train " +
+  int run(const std::string &arguments) { return runVerb("train", arguments); }
+
+  int runVerb(const std::string &verb, const std::string &arguments) {
+    std::string command = "cd " + folder.path + " && " TP_RUN " " + verb + " " +
                           arguments + " > log 2>&1";
     int status = std::system(command.c_str());
     log = readFile(folder / "log");
@@ -177,6 +181,142 @@ TEST_F(TpRun, InterruptEndsAfterTheStep) {
   EXPECT_HAS(readFile(folder / "errors"), "interrupted after step ");
   EXPECT_HAS(readFile(folder / "errors"), ", which is saved");
   EXPECT_NE(readFile(folder / "out/state.json"), "");
+}
+
+//===- tp-run function ----------------------------------------------------===//
+
+/// Programs "copy", whose output y [4, 3] is its input x, rows and columns
+/// split over dp and tp, and "add", whose output is a parameter.
+TestPlan functionPlan() {
+  TestPlan plan;
+  plan.mesh = {{"dp", 2}, {"tp", 2}};
+  ParameterSpec w{"w", 0, {3}, {{{3, 4, {1}}}}};
+  w.sources = {{"file.w", {3}, {}, {}, {}, {}, {}}};
+  plan.add(w);
+  plan.next("copy");
+  std::vector<DimSpec> dims = {{{4, 4, {0}}}, {{3, 4, {1}}}};
+  InputSpec spec{"x", "", {4, 3}, 0, 100, 7};
+  spec.dims = dims;
+  At x = plan.input(spec);
+  At y = plan.buffer(Region::scratch, 16, plan::DType::i32);
+  plan.copy(x, y, 16);
+  plan.output({"y", "", {4, 3}, dims, y, -1, plan::DType::i32});
+  plan.next("give");
+  At z = plan.buffer(Region::scratch, 8, plan::DType::f32);
+  plan.copy(plan.parameter(0), z, 8);
+  plan.output({"z", "", {3}, {{{3, 4, {1}}}}, z});
+  return plan;
+}
+
+class TpRunFunction : public TpRun {
+protected:
+  void SetUp() override {
+    writePlan("f.plan", functionPlan());
+    std::vector<int64_t> values(24);
+    for (int i = 0; i < 24; ++i)
+      values[i] = i;
+    writeInput("in", {4, 3}, values);
+    writeInput("short", {2, 3}, values);
+    writeInput("long", {8, 3}, values);
+  }
+
+  void writeInput(const std::string &name, std::vector<int64_t> shape,
+                  const std::vector<int64_t> &values) {
+    SafetensorsWriter::Entry entry{"x", TensorType::i64, {}};
+    entry.shape.assign(shape.begin(), shape.end());
+    auto writer = take(SafetensorsWriter::create(
+        folder / (name + ".safetensors"), {entry}, {}));
+    ASSERT_EQ(textOf(writer->append(values.data(),
+                                    shape[0] * shape[1] * sizeof(int64_t))),
+              "");
+    ASSERT_EQ(textOf(writer->commit()), "");
+  }
+
+  template <typename T>
+  std::vector<T> output(const std::string &name, const char *tensor) {
+    auto file = take(SafetensorsFile::open(folder / name));
+    EXPECT_EQ(file->tensors().size(), 1u);
+    const TensorInfo *info = file->find(tensor);
+    std::vector<char> bytes = dataOf(*file, *info);
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+};
+
+/// A copy comes back whole from its four blocks; missing rows are padding.
+TEST_F(TpRunFunction, RunsAProgramOnce) {
+  ASSERT_EQ(runVerb("function", "f.plan --program copy --seed 1 --inputs "
+                                "in.safetensors --outputs out.safetensors -n "
+                                "4"),
+            0)
+      << log;
+  EXPECT_EQ(log, "");
+  std::vector<int32_t> want = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  EXPECT_EQ(output<int32_t>("out.safetensors", "y"), want);
+  ASSERT_EQ(runVerb("function", "f.plan --program copy --seed 1 --inputs "
+                                "short.safetensors --outputs out.safetensors"),
+            0)
+      << log;
+  std::fill(want.begin() + 6, want.end(), 7);
+  EXPECT_EQ(output<int32_t>("out.safetensors", "y"), want);
+}
+
+/// Parameters come from a seed or from a folder.
+TEST_F(TpRunFunction, TakesWeights) {
+  ASSERT_EQ(runVerb("function", "f.plan --program give --seed 1 --outputs "
+                                "z.safetensors"),
+            0)
+      << log;
+  LoadedPlan plan = functionPlan().load();
+  std::vector<float> want(3);
+  initialValues(plan->parameters()->Get(0)->init(), 1, 0, 0, 3, want.data());
+  EXPECT_EQ(output<float>("z.safetensors", "z"), want);
+  ASSERT_FALSE(sys::fs::create_directory(folder / "model"));
+  auto writer =
+      take(SafetensorsWriter::create(folder / "model/model.safetensors",
+                                     {{"file.w", TensorType::f32, {3}}}, {}));
+  float values[] = {5, 6, 8};
+  ASSERT_EQ(textOf(writer->append(values, sizeof(values))), "");
+  ASSERT_EQ(textOf(writer->commit()), "");
+  ASSERT_EQ(runVerb("function",
+                    "f.plan --program give --weights model --outputs "
+                    "z.safetensors"),
+            0)
+      << log;
+  EXPECT_EQ(output<float>("z.safetensors", "z"), (std::vector<float>{5, 6, 8}));
+}
+
+TEST_F(TpRunFunction, ErrorsAreOneLine) {
+  auto fails = [&](const std::string &arguments, int code, const char *text) {
+    EXPECT_EQ(runVerb("function", arguments), code) << log;
+    EXPECT_HAS(log, "tp-run: error: ");
+    EXPECT_HAS(log, text);
+    EXPECT_EQ(StringRef(log).count('\n'), 1u) << log;
+  };
+  fails("", 2, "no plan given");
+  fails("f.plan", 2, "Give --outputs FILE");
+  fails("f.plan --outputs", 2, "--outputs needs a value");
+  fails("f.plan --outputs o --steps 3", 2,
+        "unknown option --steps (see tp-run function --help)");
+  fails("f.plan --outputs f.plan", 1, "f.plan: is also the plan");
+  fails("f.plan --outputs o", 1,
+        "f.plan: has 3 programs: train, copy, give: say which with --program");
+  fails("f.plan --program x --outputs o", 1, "f.plan: has no program x");
+  fails("f.plan --program train --outputs o", 1,
+        "program train has no outputs");
+  fails("f.plan --program give --outputs o", 1,
+        "has parameters: give --weights DIR or --seed N");
+  fails("f.plan --program copy --seed 1 --outputs o", 1,
+        "program copy has inputs: give --inputs");
+  fails("f.plan --program copy --seed 1 --inputs log --outputs o", 1,
+        "wanted a .safetensors file");
+  fails("f.plan --program copy --seed 1 --inputs long.safetensors --outputs o",
+        1, "holds inputs for 2 runs, wanted 1");
+  fails("f.plan --program give --seed 1 --outputs o -n 2", 1,
+        "was compiled for 4 ranks (dp=2,tp=2), not 2");
+  EXPECT_EQ(run("f.plan --seed 1 --steps 1"), 1);
+  EXPECT_HAS(log, "f.plan: program train has no loss to train by");
 }
 
 } // namespace

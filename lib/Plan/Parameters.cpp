@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Parameters and state: tp.parameter, tp.state and their table.
+
+#include "Types.h"
+#include "colrow/Plan/Plan.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::planir;
+
+static std::unique_ptr<plan::SourceT> toSource(tp::SourceAttr attr) {
+  auto source = std::make_unique<plan::SourceT>();
+  source->name = attr.getName().str();
+  source->file_shape = attr.getShape();
+  source->reshape = attr.getReshape();
+  source->start = attr.getStart();
+  source->step = attr.getStep();
+  source->size = attr.getSize();
+  source->perm.assign(attr.getPerm().begin(), attr.getPerm().end());
+  return source;
+}
+
+static std::unique_ptr<plan::InitT> toInit(tp::InitAttr attr) {
+  auto init = std::make_unique<plan::InitT>();
+  init->kind = llvm::StringSwitch<plan::InitKind>(attr.getKind())
+                   .Case("ones", plan::InitKind::ones)
+                   .Case("constant", plan::InitKind::constant)
+                   .Case("normal", plan::InitKind::normal)
+                   .Default(plan::InitKind::zeros);
+  init->mean = attr.getMean().getValueAsDouble();
+  init->std = attr.getStd().getValueAsDouble();
+  return init;
+}
+
+std::unique_ptr<plan::ParameterT>
+planir::toParameter(Operation *op, uint32_t buffer, int32_t stateOf) {
+  auto table = std::make_unique<plan::ParameterT>();
+  RankedTensorType whole;
+  table->init = std::make_unique<plan::InitT>();
+  if (auto parameter = dyn_cast<tp::ParameterOp>(op)) {
+    whole = parameter.getWholeType();
+    table->id = parameter.getId();
+    table->init = toInit(parameter.getInit());
+    if (auto sources = parameter.getSource())
+      for (auto attr : sources->getAsRange<tp::SourceAttr>())
+        table->sources.push_back(toSource(attr));
+  } else {
+    auto state = cast<tp::StateOp>(op);
+    whole = cast<RankedTensorType>(state.getWhole() ? *state.getWhole()
+                                                    : state.getType());
+    table->state_name = state.getName().str();
+  }
+  table->name = SymbolTable::getSymbolName(op).str();
+  table->dtype = toDType(whole.getElementType());
+  table->shape = whole.getShape();
+  table->dims = toDims(whole);
+  table->buffer = buffer;
+  table->state_of = stateOf;
+  return table;
+}
+
+uint64_t
+planir::fingerprint(ArrayRef<std::unique_ptr<plan::ParameterT>> parameters) {
+  std::string description;
+  llvm::raw_string_ostream os(description);
+  auto print = [&](auto values) {
+    for (auto value : values)
+      os << ' ' << int64_t(value);
+  };
+  for (const auto &parameter : parameters) {
+    os << parameter->name << ' ' << unsigned(parameter->dtype);
+    print(parameter->shape);
+    for (const auto &dim : parameter->dims)
+      for (const auto &factor : dim->factors) {
+        os << " {" << factor->size << ' ' << factor->padded << " over";
+        print(factor->axes);
+        os << '}';
+      }
+    os << '\n';
+  }
+  return llvm::xxh3_64bits(description);
+}
+
+static Attribute fromSource(const plan::SourceT &source, MLIRContext *context) {
+  SmallVector<int64_t> perm(source.perm.begin(), source.perm.end());
+  return tp::SourceAttr::get(context, source.name, source.file_shape,
+                             source.reshape, source.start, source.step,
+                             source.size, perm);
+}
+
+static tp::InitAttr fromInit(const plan::InitT &init, MLIRContext *context) {
+  return tp::InitAttr::get(context, plan::EnumNameInitKind(init.kind),
+                           init.mean, init.std);
+}
+
+void planir::createParameter(OpBuilder &builder,
+                             const plan::ParameterT &parameter,
+                             const plan::BufferT &buffer, StringRef owner,
+                             tp::MeshAttr mesh) {
+  MLIRContext *context = builder.getContext();
+  bool isState = parameter.state_of >= 0;
+  OperationState state(builder.getUnknownLoc(),
+                       isState ? tp::StateOp::getOperationName()
+                               : tp::ParameterOp::getOperationName());
+  auto whole = fromDims(parameter.shape, parameter.dtype, parameter.dims, mesh,
+                        /*withLayout=*/true);
+  auto local =
+      RankedTensorType::get(tp::localShape(whole), whole.getElementType());
+  state.addAttribute("sym_name", builder.getStringAttr(parameter.name));
+  state.addAttribute("type", TypeAttr::get(local));
+  state.addAttribute("whole", TypeAttr::get(whole));
+  state.addAttribute(getOffsetAttrName(),
+                     builder.getI64IntegerAttr(buffer.offset));
+  if (isState) {
+    state.addAttribute("parameter", FlatSymbolRefAttr::get(context, owner));
+    state.addAttribute("name", builder.getStringAttr(parameter.state_name));
+  } else {
+    state.addAttribute("id", builder.getI64IntegerAttr(parameter.id));
+    state.addAttribute("init", fromInit(*parameter.init, context));
+    SmallVector<Attribute> sources;
+    for (const auto &source : parameter.sources)
+      sources.push_back(fromSource(*source, context));
+    if (!sources.empty())
+      state.addAttribute("source", builder.getArrayAttr(sources));
+  }
+  builder.create(state);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From plan IR to tables: what stands in the module, in the order of the IR.
+
+#include "ToTables.h"
+#include "colrow/TP/Config.h"
+#include "colrow/TP/PlanLowering.h"
+#include "colrow/runtime/PlanLimits.h"
+
+using namespace mlir;
+using namespace colrow;
+using namespace colrow::planir;
+
+LogicalResult planir::reportNoPlace(Operation *op) {
+  return op->emitOpError("has no place; run plan-place first");
+}
+
+uint32_t ModuleWriter::addBuffer(plan::Region region, StringRef name,
+                                 Type element, uint64_t offset,
+                                 uint64_t bytes) {
+  auto buffer = std::make_unique<plan::BufferT>();
+  buffer->name = name.str();
+  buffer->region = region;
+  buffer->dtype = toDType(element);
+  buffer->offset = offset;
+  buffer->bytes = bytes;
+  plan->buffers.push_back(std::move(buffer));
+  return plan->buffers.size() - 1;
+}
+
+LogicalResult ModuleWriter::addParameter(Operation *op, Type type,
+                                         int32_t stateOf) {
+  auto offset = op->getAttrOfType<IntegerAttr>(getOffsetAttrName());
+  if (!offset)
+    return reportNoPlace(op);
+  StringAttr name = SymbolTable::getSymbolName(op);
+  Type element = cast<RankedTensorType>(type).getElementType();
+  uint64_t bytes = tp::tensorBytes(type);
+  uint32_t buffer = addBuffer(plan::Region::persistent, name, element,
+                              offset.getInt(), bytes);
+  bufferIndex[name] = buffer;
+  parameterIndex[name] = plan->parameters.size();
+  plan->parameters.push_back(toParameter(op, buffer, stateOf));
+  uint64_t end =
+      offset.getInt() + llvm::alignTo(bytes, runtime::bufferAlignment);
+  plan->persistent_bytes = std::max(plan->persistent_bytes, end);
+  return success();
+}
+
+LogicalResult ModuleWriter::addParameters() {
+  for (auto op : module.getOps<tp::ParameterOp>())
+    if (failed(addParameter(op, op.getType(), -1)))
+      return failure();
+  for (auto op : module.getOps<tp::StateOp>())
+    if (failed(addParameter(op, op.getType(),
+                            parameterOf(op.getParameterAttr().getAttr()))))
+      return failure();
+  return success();
+}
+
+/// The bytes of a table's elements.
+static void copyElements(ElementsAttr value, uint8_t *to) {
+  unsigned size = elementBytes(value.getElementType());
+  int64_t count = value.getNumElements();
+  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+    if (value.getElementType().isInteger(1)) {
+      for (bool element : dense.getValues<bool>())
+        *to++ = element;
+      return;
+    }
+    ArrayRef<char> raw = dense.getRawData();
+    for (int64_t i = 0; i < count; i += raw.size() / size)
+      std::memcpy(to + i * size, raw.data(), raw.size());
+    return;
+  }
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
+    llvm::copy(resource.getData(), to);
+}
+
+LogicalResult ModuleWriter::addConstants() {
+  for (auto op : module.getOps<ConstantOp>()) {
+    if (op.getOffset() < 0)
+      return reportNoPlace(op);
+    uint64_t bytes = tp::tensorBytes(op.getTensorType());
+    bufferIndex[op.getSymNameAttr()] =
+        addBuffer(plan::Region::constant, op.getSymName(),
+                  op.getTensorType().getElementType(), op.getOffset(), bytes);
+    uint64_t end = op.getOffset() + bytes;
+    plan->constants.resize(std::max<uint64_t>(
+        plan->constants.size(), llvm::alignTo(end, runtime::bufferAlignment)));
+    copyElements(op.getValue(), plan->constants.data() + op.getOffset());
+  }
+  return success();
+}
+
+void ModuleWriter::addScalars() {
+  WalkResult used = module.walk([](ScalarsOp op) {
+    return op.use_empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (used.wasInterrupted())
+    scalars = addBuffer(plan::Region::scalars, "scalars",
+                        IntegerType::get(module.getContext(), 8), 0,
+                        sizeof(runtime::ScalarBlock));
+}
+
+void ModuleWriter::addKernels() {
+  for (auto op : module.getOps<KernelOp>()) {
+    auto kernel = std::make_unique<plan::KernelT>();
+    kernel->symbol = op.getSymName().str();
+    kernel->ints = op.getInts();
+    for (auto attr : op.getArgs().getAsRange<KernelArgAttr>()) {
+      auto arg = std::make_unique<plan::KernelArgT>();
+      arg->dtype = toDType(attr.getElementType());
+      arg->access = plan::Access(unsigned(attr.getAccess()));
+      arg->extent = attr.getExtent();
+      kernel->args.push_back(std::move(arg));
+    }
+    kernelIndex[op.getSymNameAttr()] = plan->kernels.size();
+    plan->kernels.push_back(std::move(kernel));
+  }
+}
+
+void ModuleWriter::addObject() {
+  for (auto op : module.getOps<ObjectOp>()) {
+    plan->target_cpu = op.getCpu().str();
+    plan->target_features = op.getFeatures().str();
+    plan->object.resize(op.getCode().getNumElements());
+    copyElements(op.getCode(), plan->object.data());
+  }
+}
+
+void ModuleWriter::addAttributes() {
+  auto text = [&](StringRef name) {
+    auto attr = module->getAttrOfType<StringAttr>(name);
+    return attr ? attr.str() : std::string();
+  };
+  plan->compiler_version = COLROW_VERSION;
+  plan->target = "cpu";
+  plan->model_type = text("tp.model_type");
+  plan->config_json = tp::getConfig(module).str();
+  auto dict = module->getAttrOfType<DictionaryAttr>("tp.optimizer");
+  if (!dict)
+    return;
+  auto number = [&](StringRef name) {
+    auto attr = dict.getAs<FloatAttr>(name);
+    return attr ? attr.getValueAsDouble() : 0;
+  };
+  plan->optimizer = std::make_unique<plan::OptimizerT>();
+  plan->optimizer->beta1 = number("beta1");
+  plan->optimizer->beta2 = number("beta2");
+  plan->optimizer->eps = number("eps");
+  plan->optimizer->weight_decay = number("weight_decay");
+  plan->optimizer->clip_grad_norm = number("clip_grad_norm");
+}
+
+LogicalResult ModuleWriter::run(PlanTables &result) {
+  plan = &result.plan;
+  auto meshAttr = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
+  if (!meshAttr)
+    return module.emitError("the module has no tp.mesh, so no ranks");
+  mesh = meshAttr.getMesh();
+  plan->mesh = toMesh(meshAttr);
+  addAttributes();
+  if (failed(addParameters()) || failed(addConstants()))
+    return failure();
+  plan->persistent_fingerprint = fingerprint(plan->parameters);
+  addScalars();
+  addKernels();
+  addObject();
+  for (auto op : module.getOps<ProgramOp>()) {
+    plan->programs.push_back(std::make_unique<plan::ProgramT>());
+    result.programs.push_back(op);
+    if (failed(writeProgram(*this, op, *plan->programs.back(),
+                            result.instructions.emplace_back(),
+                            plan->buffers.size())))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<PlanTables> planir::toTables(ModuleOp module) {
+  PlanTables tables;
+  if (failed(ModuleWriter(module).run(tables)))
+    return failure();
+  return tables;
+}
+
+PackedPlan::PackedPlan(Operation *module) {
+  FailureOr<PlanTables> tables = toTables(cast<ModuleOp>(module));
+  if (failed(tables))
+    return;
+  flatbuffers::FlatBufferBuilder builder;
+  plan::FinishPlanBuffer(builder, plan::CreatePlan(builder, &tables->plan));
+  auto aligned = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+      builder.GetSize(), "plan", llvm::Align(runtime::bufferAlignment));
+  std::memcpy(aligned->getBufferStart(), builder.GetBufferPointer(),
+              builder.GetSize());
+  buffer = std::move(aligned);
+  programs = std::move(tables->programs);
+  instructions = std::move(tables->instructions);
+}
+
+Operation *PackedPlan::getOp(int program, int instruction) const {
+  return instruction < 0 ? programs[program]
+                         : instructions[program][instruction];
+}

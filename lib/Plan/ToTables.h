@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The two halves of toTables().
+
+#ifndef COLROW_LIB_PLAN_TOTABLES_H
+#define COLROW_LIB_PLAN_TOTABLES_H
+
+#include "Types.h"
+#include "colrow/Plan/Plan.h"
+#include "colrow/Plan/Tables.h"
+
+namespace colrow::planir {
+
+/// Translates what stands in the module and is shared by its programs.
+class ModuleWriter {
+public:
+  explicit ModuleWriter(mlir::ModuleOp module) : module(module) {}
+
+  llvm::LogicalResult run(PlanTables &result);
+
+  uint32_t bufferOf(mlir::StringAttr symbol) {
+    return bufferIndex.lookup(symbol);
+  }
+  uint32_t kernelOf(mlir::StringAttr symbol) {
+    return kernelIndex.lookup(symbol);
+  }
+  int32_t parameterOf(mlir::StringAttr symbol) {
+    return parameterIndex.lookup(symbol);
+  }
+  uint32_t getScalars() const { return scalars; }
+  const layout::Mesh &getMesh() const { return mesh; }
+
+private:
+  uint32_t addBuffer(plan::Region region, llvm::StringRef name,
+                     mlir::Type element, uint64_t offset, uint64_t bytes);
+  llvm::LogicalResult addParameter(mlir::Operation *op, mlir::Type type,
+                                   int32_t stateOf);
+  llvm::LogicalResult addParameters();
+  llvm::LogicalResult addConstants();
+  void addScalars();
+  void addKernels();
+  void addObject();
+  void addAttributes();
+
+  mlir::ModuleOp module;
+  plan::PlanT *plan = nullptr;
+  llvm::DenseMap<mlir::StringAttr, uint32_t> bufferIndex, kernelIndex;
+  llvm::DenseMap<mlir::StringAttr, int32_t> parameterIndex;
+  uint32_t scalars = 0;
+  layout::Mesh mesh;
+};
+
+/// Reports memory that has no place yet.
+llvm::LogicalResult reportNoPlace(mlir::Operation *op);
+
+/// Translates a program; its own buffers are numbered from `firstBuffer` on.
+llvm::LogicalResult writeProgram(ModuleWriter &writer, ProgramOp op,
+                                 plan::ProgramT &program,
+                                 std::vector<mlir::Operation *> &instructions,
+                                 size_t firstBuffer);
+
+} // namespace colrow::planir
+
+#endif // COLROW_LIB_PLAN_TOTABLES_H

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A program run once.
+
+#ifndef COLROW_TOOLS_TPRUN_FUNCTION_H
+#define COLROW_TOOLS_TPRUN_FUNCTION_H
+
+#include "Options.h"
+#include "llvm/Support/Error.h"
+
+namespace colrow::tprun {
+
+/// Gives a program its inputs, runs it and writes its outputs.
+llvm::Error run(const FunctionOptions &options);
+
+} // namespace colrow::tprun
+
+#endif // COLROW_TOOLS_TPRUN_FUNCTION_H

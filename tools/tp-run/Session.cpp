@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loading of plans, and inputs on their way to the ranks.
+
+#include "Session.h"
+#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/HostCpu.h"
+
+using namespace llvm;
+using namespace colrow::runtime;
+
+namespace colrow::tprun {
+
+static Error checkRanks(const RunOptions &options, const plan::Plan &plan) {
+  Mesh mesh(plan);
+  if (options.ranks == 0 || options.ranks == mesh.ranks())
+    return Error::success();
+  return failure("{0}: was compiled for {1} rank{2} ({3}), not {4}: leave out "
+                 "-n, or compile it with --mesh tp={4}",
+                 options.plan, mesh.ranks(), mesh.ranks() == 1 ? "" : "s",
+                 mesh.text(), options.ranks);
+}
+
+Expected<Session> Session::start(const RunOptions &options, bool trace) {
+  Session result;
+  Expected<LoadedPlan> loaded = readPlanFile(options.plan);
+  if (!loaded)
+    return loaded.takeError();
+  result.plan = std::move(*loaded);
+  if (Error error = checkRanks(options, result.plan.get()))
+    return std::move(error);
+  if (Error error = checkHostCpu(result.plan.get()))
+    return prefixed(options.plan, std::move(error));
+  ExecutorOptions executorOptions;
+  executorOptions.trace = trace;
+  auto created = Executor::create(result.plan.get(), executorOptions);
+  if (!created)
+    return prefixed(options.plan, created.takeError());
+  result.executor = std::move(*created);
+  return result;
+}
+
+Expected<LoadedProgram *> Session::open(const RunOptions &options,
+                                        StringRef name) {
+  Expected<LoadedProgram *> program = executor->open(name);
+  if (!program)
+    return prefixed(options.plan, program.takeError());
+  return program;
+}
+
+Feed::Feed(Executor &executor, LoadedProgram &program,
+           std::unique_ptr<InputData> opened)
+    : executor(executor), program(program), data(std::move(opened)) {
+  for (const plan::Input *input : data->inputs())
+    values.emplace_back(elementsOf(listOf(input->shape())) *
+                        elementBytes(input->dtype()));
+}
+
+Error Feed::set(int64_t step) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (Error error = data->fill(step, i, values[i].data()))
+      return error;
+    executor.setInput(program, *data->inputs()[i], values[i].data());
+  }
+  return Error::success();
+}
+
+} // namespace colrow::tprun
