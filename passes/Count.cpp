@@ -96,11 +96,11 @@ struct CountPass : passes::impl::CountBase<CountPass> {
     if (failed(model))
       return failure();
     auto predicted =
-        StepTotals::fromAttr(module->getAttr(sharding::getPredictedAttrName()));
+        StepTotals::fromAttr(module->getAttr(tp::getPredictedAttrName()));
     layout::Mesh plain = mesh.getMesh();
     StepTotals counted = countStep(*step, plain, *model);
     DictionaryAttr attr = counted.toAttr(&getContext());
-    module->setAttr("tp.counted", attr);
+    module->setAttr(tp::getCountedAttrName(), attr);
     if (!predicted || predicted->toAttr(&getContext()) == attr)
       return success();
     return reject(*step, plain, counted, *predicted);

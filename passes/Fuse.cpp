@@ -68,7 +68,8 @@ public:
       for (Operation *op : members) {
         op->moveBefore(end);
         if (isKernel)
-          op->setAttr("kernel", builder.getI64IntegerAttr(number));
+          op->setAttr(tp::getKernelAttrName(),
+                      builder.getI64IntegerAttr(number));
       }
       number += isKernel;
       fused += isKernel && members.size() > 1 ? members.size() : 0;

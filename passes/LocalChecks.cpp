@@ -28,7 +28,7 @@ static LogicalResult checkOutputs(ModuleOp module, func::FuncOp step) {
   });
   if (walk.wasInterrupted())
     return failure();
-  if (module->hasAttr("tp.optimizer"))
+  if (module->hasAttr(tp::getOptimizerAttrName()))
     for (StringRef name : {"loss", "grad_norm"})
       if (!names.contains(name))
         return step.emitError("has an optimizer, but no tp.output \"")

@@ -46,7 +46,7 @@ SmallVector<SmallVector<Operation *>> groupOps(Block &phase) {
   SmallVector<SmallVector<Operation *>> groups;
   IntegerAttr last;
   for (Operation &op : phase.without_terminator()) {
-    auto kernel = op.getAttrOfType<IntegerAttr>("kernel");
+    auto kernel = op.getAttrOfType<IntegerAttr>(tp::getKernelAttrName());
     if (kernel && kernel == last)
       groups.back().push_back(&op);
     else
@@ -172,7 +172,7 @@ private:
 
   LogicalResult lower(ArrayRef<Operation *> group) {
     Operation *op = group.front();
-    if (op->hasAttr("kernel"))
+    if (op->hasAttr(tp::getKernelAttrName()))
       return lowerKernel(group);
     if (auto lowerable = dyn_cast<tp::PlanLowerableOpInterface>(op)) {
       lowerable.lowerToPlan(plan);

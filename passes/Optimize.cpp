@@ -52,7 +52,7 @@ public:
       update(t);
     predict();
     module->setAttr(
-        "tp.optimizer",
+        tp::getOptimizerAttrName(),
         builder.getDictionaryAttr(
             {number("beta1", options.beta1), number("beta2", options.beta2),
              number("eps", options.eps),

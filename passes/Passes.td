@@ -41,7 +41,7 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
   let description = [{
     Minimises predicted time (compute, communication in both directions,
     update) exactly within the axes' roles, and writes the layouts into the
-    types; each op gets `ways`, how it is used on each axis. Pins are
+    types; each op gets `tp.ways`, how it is used on each axis. Pins are
     obeyed. What nothing reads is erased first, and `tp.stop_gradient` put before
     uses of a value that do not reach the loss while others do.
 
@@ -69,7 +69,7 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
     tp.parameter @w : tensor<8x4xf32, #rows> {gradient = #rows, id = 0 : i64, init = #tp.init<zeros>, state = #rows}
     func.func @main(%x: tensor<2x4xf32, #r>) -> tensor<2x8xf32, #columns> {
       %w = tp.param @w : tensor<8x4xf32, #rows>
-      %y = tp.matmul %x, %w {ways = {tp = "k"}}
+      %y = tp.matmul %x, %w {tp.ways = {tp = "k"}}
         : (tensor<2x4xf32, #r>, tensor<8x4xf32, #rows>) -> tensor<2x8xf32, #columns>
       return %y : tensor<2x8xf32, #columns>
     }
@@ -97,7 +97,7 @@ def InsertConjugates : Pass<"tp-insert-conjugates", "mlir::ModuleOp"> {
     that the op's way wants. A value is converted at most once to each state,
     and its consumers share the result: Q, K and V share one f.
 
-    Before: the output of `tp-shard`. After: no `ways`; every op passes the
+    Before: the output of `tp-shard`. After: no `tp.ways`; every op passes the
     strict verifier of the four ways.
 
     Input: the output of `tp-shard` above.
@@ -232,14 +232,14 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
   let description = [{
     Ops over the same rows and columns that pass values element by element go
     into one kernel, each phase by itself. Members of a group stand together and
-    carry its number in `kernel`. `tp.update`s stand last, behind all that reads
+    carry its number in `tp.kernel`. `tp.update`s stand last, behind all that reads
     the old values.
 
-    Input: the same without `kernel`.
+    Input: the same without `tp.kernel`.
     Output:
     ```mlir
-    %z = tp.add %y, %b {kernel = 0 : i64} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
-    %g = tp.gelu %z {kernel = 0 : i64} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    %z = tp.add %y, %b {tp.kernel = 0 : i64} : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+    %g = tp.gelu %z {tp.kernel = 0 : i64} : (tensor<2x8xf32>) -> tensor<2x8xf32>
     ```
   }];
   let statistics = [
@@ -428,7 +428,7 @@ def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {
   let summary = "check what holds at the end of a phase";
   let description = [{
     `graph`: only tp ops touch tensors, no layouts. `sharded`: every tensor has
-    a layout. `step`: besides, no `ways`, and results leave whole or in blocks.
+    a layout. `step`: besides, no `tp.ways`, and results leave whole or in blocks.
     `local`: no layouts in types, no changes of layout, every op has a lowering.
     There each value's state is inferred from parameters, collectives and
     positions: a collective that is missing or one too many, a `layout` that is

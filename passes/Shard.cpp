@@ -132,7 +132,7 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
     if (failed(pinned))
       return failure();
     if (!topology.empty())
-      module->setAttr(sharding::getTopologyAttrName(),
+      module->setAttr(tp::getTopologyAttrName(),
                       sharding::toAttr(topo, &getContext()));
     tidy(*step);
     return solve(*step, tp::MeshAttr::get(&getContext(), *parsed), model,
@@ -155,7 +155,7 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
         failed(
             checkPrediction(module, problem.getSolution().total, *predicted)))
       return failure();
-    module->setAttr(sharding::getPredictedAttrName(),
+    module->setAttr(tp::getPredictedAttrName(),
                     predicted->toAttr(&getContext()));
     transitions = problem.getSolution().transitionsComputed;
     return success();

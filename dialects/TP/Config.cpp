@@ -3,6 +3,7 @@
 // config.json as a builtin resource of bytes.
 
 #include "colrow/TP/Config.h"
+#include "colrow/TP/TP.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -10,15 +11,13 @@
 using namespace mlir;
 using namespace colrow;
 
-static constexpr llvm::StringLiteral attributeName = "tp.config";
-
 void tp::setConfig(ModuleOp module, StringRef text) {
   if (text.empty())
     return;
   Builder builder(module.getContext());
   auto type =
       RankedTensorType::get({int64_t(text.size())}, builder.getI8Type());
-  module->setAttr(attributeName,
+  module->setAttr(getConfigAttrName(),
                   DenseResourceElementsAttr::get(
                       type, "config",
                       HeapAsmResourceBlob::allocateAndCopyWithAlign(
@@ -26,7 +25,7 @@ void tp::setConfig(ModuleOp module, StringRef text) {
 }
 
 StringRef tp::getConfig(ModuleOp module) {
-  Attribute attribute = module->getAttr(attributeName);
+  Attribute attribute = module->getAttr(getConfigAttrName());
   if (auto text = dyn_cast_or_null<StringAttr>(attribute))
     return text.getValue();
   auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(attribute);

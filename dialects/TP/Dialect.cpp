@@ -72,13 +72,81 @@ GradientFlow tp::getGradientFlow(OpResult result, OpOperand &operand) {
                                             : GradientFlow::Missing;
 }
 
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+static bool isConfig(Attribute value) {
+  auto bytes = dyn_cast<DenseResourceElementsAttr>(value);
+  return isa<StringAttr>(value) ||
+         (bytes && bytes.getType().getElementType().isInteger(8));
+}
+
+static bool isNumbers(Attribute value) {
+  auto numbers = dyn_cast<DictionaryAttr>(value);
+  return numbers && llvm::all_of(numbers, [](NamedAttribute entry) {
+           auto number = dyn_cast<FloatAttr>(entry.getValue());
+           return number && number.getType().isF64();
+         });
+}
+
+static bool isWays(Attribute value) {
+  auto ways = dyn_cast<DictionaryAttr>(value);
+  return ways && llvm::all_of(ways, [](NamedAttribute way) {
+           return isa<StringAttr>(way.getValue());
+         });
+}
+
+static bool isKernelNumber(Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isInteger(64) && number.getInt() >= 0;
+}
+
+namespace {
+/// Where a discardable attribute stands, and what it is.
+struct Discardable {
+  StringRef name;
+  bool (*hasPlace)(Operation *);
+  bool (*hasType)(Attribute);
+  StringRef wanted;
+};
+} // namespace
+
+static std::optional<Discardable> findDiscardable(StringRef name) {
+  auto module = [](Operation *op) { return isa<ModuleOp>(op); };
+  auto ruled = [](Operation *op) { return isa<ShardableOpInterface>(op); };
+  auto rows = [](Operation *op) { return isa<RowLowerableOpInterface>(op); };
+  auto dictionary = [](Attribute a) { return isa<DictionaryAttr>(a); };
+  auto string = [](Attribute a) { return isa<StringAttr>(a); };
+  const Discardable all[] = {
+      {getWaysAttrName(), ruled, isWays,
+       "a dictionary from axes to names of ways, on an op with a factor rule"},
+      {getKernelAttrName(), rows, isKernelNumber,
+       "a number from 0 on, an i64, on an op that lowers to rows"},
+      {getMeshAttrName(), module, [](Attribute a) { return isa<MeshAttr>(a); },
+       "a #tp.mesh on a module"},
+      {getTopologyAttrName(), module, dictionary, "a dictionary on a module"},
+      {getPredictedAttrName(), module, dictionary, "a dictionary on a module"},
+      {getCountedAttrName(), module, dictionary, "a dictionary on a module"},
+      {getOptimizerAttrName(), module, isNumbers,
+       "a dictionary of f64 on a module"},
+      {getConfigAttrName(), module, isConfig,
+       "a string, or a resource of bytes, on a module"},
+      {getModelTypeAttrName(), module, string, "a string on a module"}};
+  const auto *found = llvm::find_if(
+      all, [&](const Discardable &entry) { return entry.name == name; });
+  return found == std::end(all) ? std::nullopt : std::optional(*found);
+}
+
 LogicalResult TPDialect::verifyOperationAttribute(Operation *op,
                                                   NamedAttribute attribute) {
-  if (attribute.getName() != getMeshAttrName())
-    return success();
-  if (!isa<ModuleOp>(op) || !isa<MeshAttr>(attribute.getValue()))
-    return op->emitOpError()
-           << attribute.getName() << " is a #tp.mesh on a module";
+  StringAttr name = attribute.getName();
+  std::optional<Discardable> known = findDiscardable(name);
+  if (!known)
+    return op->emitOpError("has the attribute ")
+           << name << ", which the tp dialect does not know; remove it";
+  if (!known->hasPlace(op) || !known->hasType(attribute.getValue()))
+    return op->emitOpError() << name << " is " << known->wanted;
   return success();
 }
 

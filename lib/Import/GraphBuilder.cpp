@@ -27,7 +27,7 @@ void GraphBuilder::createModule(const GraphShape &shape) {
   auto set = [&](StringRef name, Attribute value) {
     (*module)->setAttr(name, value);
   };
-  set("tp.model_type", body.getStringAttr(shape.modelType));
+  set(tp::getModelTypeAttrName(), body.getStringAttr(shape.modelType));
   tp::setConfig(*module, shape.config);
 }
 

@@ -37,7 +37,8 @@ private:
 void ModuleReader::addAttributes(ModuleOp module) {
   module->setAttr(tp::getMeshAttrName(), mesh);
   if (!plan.model_type.empty())
-    module->setAttr("tp.model_type", builder.getStringAttr(plan.model_type));
+    module->setAttr(tp::getModelTypeAttrName(),
+                    builder.getStringAttr(plan.model_type));
   tp::setConfig(module, plan.config_json);
   if (!plan.optimizer)
     return;
@@ -45,7 +46,7 @@ void ModuleReader::addAttributes(ModuleOp module) {
     return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
   };
   module->setAttr(
-      "tp.optimizer",
+      tp::getOptimizerAttrName(),
       builder.getDictionaryAttr(
           {number("beta1", plan.optimizer->beta1),
            number("beta2", plan.optimizer->beta2),

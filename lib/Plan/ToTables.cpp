@@ -136,9 +136,9 @@ void ModuleWriter::addAttributes() {
   };
   plan->compiler_version = COLROW_VERSION;
   plan->target = "cpu";
-  plan->model_type = text("tp.model_type");
+  plan->model_type = text(tp::getModelTypeAttrName());
   plan->config_json = tp::getConfig(module).str();
-  auto dict = module->getAttrOfType<DictionaryAttr>("tp.optimizer");
+  auto dict = module->getAttrOfType<DictionaryAttr>(tp::getOptimizerAttrName());
   if (!dict)
     return;
   auto number = [&](StringRef name) {

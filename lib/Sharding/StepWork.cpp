@@ -231,7 +231,8 @@ static std::optional<NamedItem> workWithLayouts(Operation *op,
 }
 
 void sharding::addToPrediction(ModuleOp module, ArrayRef<Operation *> ops) {
-  auto totals = StepTotals::fromAttr(module->getAttr(getPredictedAttrName()));
+  auto totals =
+      StepTotals::fromAttr(module->getAttr(tp::getPredictedAttrName()));
   auto meshAttr = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
   auto model = getCostModel(module);
   if (!totals || !meshAttr || failed(model))
@@ -241,5 +242,6 @@ void sharding::addToPrediction(ModuleOp module, ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (auto named = workWithLayouts(op, mesh))
       sum.add(*named);
-  module->setAttr(getPredictedAttrName(), totals->toAttr(module.getContext()));
+  module->setAttr(tp::getPredictedAttrName(),
+                  totals->toAttr(module.getContext()));
 }

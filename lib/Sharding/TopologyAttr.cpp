@@ -3,6 +3,7 @@
 // A topology as an attribute, with the keys of its file.
 
 #include "colrow/Sharding/TopologyAttr.h"
+#include "colrow/TP/TP.h"
 #include "mlir/IR/Builders.h"
 #include <cmath>
 
@@ -81,7 +82,7 @@ static std::optional<cost::Topology> fromAttr(DictionaryAttr dict) {
 }
 
 FailureOr<cost::CostModel> sharding::getCostModel(ModuleOp module) {
-  Attribute attr = module->getAttr(getTopologyAttrName());
+  Attribute attr = module->getAttr(tp::getTopologyAttrName());
   if (!attr)
     return cost::CostModel(cost::defaultTopology());
   auto topology = fromAttr(dyn_cast<DictionaryAttr>(attr));

@@ -3,7 +3,7 @@
 //
 // Fault 3: a product in which the second factor is the split sum. Either factor
 // may be one, and the two ways differ in their names.
-// CHECK: tp.mul {{.*}}ways = {tp = "linear in rhs"}
+// CHECK: tp.mul {{.*}}tp.ways = {tp = "linear in rhs"}
 module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @w1 : tensor<24x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}

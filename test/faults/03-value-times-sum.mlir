@@ -3,7 +3,7 @@
 //
 // Fault 3: a value times a split sum, before the sum is whole: the product is a
 // summand, and so is what the value's gradient is summed from.
-// CHECK: tp.mul {{.*}}ways = {tp = "linear in lhs"}
+// CHECK: tp.mul {{.*}}tp.ways = {tp = "linear in lhs"}
 module attributes {tp.model_type = "graph"} {
   tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
   tp.parameter @w1 : tensor<24x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}

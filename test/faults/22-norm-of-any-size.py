@@ -41,7 +41,7 @@ for factor, least, most in ((1e14, 1e12, 1e15), (1e20, 1e19, 1e22), (1e30, 1e29,
 
 # Small: both weights of a product are, so both gradients are.
 GRAPH = """
-module attributes {tp.model_type = "graph", tp.vocab = 32 : i64} {
+module attributes {tp.model_type = "graph"} {
   tp.parameter @table : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, SIZE>}
   tp.parameter @head : tensor<32x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, SIZE>}
   func.func @main(%ids: tensor<2x8xi32> {tp.role = "ids"}, %labels: tensor<2x9xi32> {tp.role = "labels"})

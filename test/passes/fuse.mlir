@@ -6,10 +6,10 @@
 // A bias and an activation, one kernel; the matmuls around it are none.
 // CHECK-LABEL: func.func @chain(
 // CHECK: tp.matmul %{{.*}} : (
-// CHECK-NEXT: tp.add %{{.*}} {kernel = 0 : i64}
-// CHECK-NEXT: tp.gelu %{{.*}} {kernel = 0 : i64}
+// CHECK-NEXT: tp.add %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NEXT: tp.gelu %{{.*}} {tp.kernel = 0 : i64}
 // CHECK-NEXT: tp.matmul %{{.*}} : (
-// CHECK-NEXT: tp.add %{{.*}} {kernel = 1 : i64}
+// CHECK-NEXT: tp.add %{{.*}} {tp.kernel = 1 : i64}
 func.func @chain(%x: tensor<6x16xf32>, %w: tensor<24x16xf32>, %b: tensor<24xf32>, %d: tensor<10x24xf32>, %c: tensor<10xf32>) {
   %u = tp.matmul %x, %w : (tensor<6x16xf32>, tensor<24x16xf32>) -> tensor<6x24xf32>
   %v = tp.add %u, %b : (tensor<6x24xf32>, tensor<24xf32>) -> tensor<6x24xf32>
@@ -24,8 +24,8 @@ func.func @chain(%x: tensor<6x16xf32>, %w: tensor<24x16xf32>, %b: tensor<24xf32>
 
 // A norm's statistic is of the row, so the residual before it joins.
 // CHECK-LABEL: func.func @residual_and_norm(
-// CHECK: tp.add %{{.*}} {kernel = 0 : i64}
-// CHECK-NEXT: tp.rms_norm %{{.*}} {{{.*}}kernel = 0 : i64}
+// CHECK: tp.add %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NEXT: tp.rms_norm %{{.*}} {{{.*}}tp.kernel = 0 : i64}
 func.func @residual_and_norm(%x: tensor<6x16xf32>, %y: tensor<6x16xf32>, %g: tensor<16xf32>) {
   %s = tp.add %x, %y : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
   %n = tp.rms_norm %s, %g {eps = 0.1 : f64} : (tensor<6x16xf32>, tensor<16xf32>) -> tensor<6x16xf32>
@@ -38,8 +38,8 @@ func.func @residual_and_norm(%x: tensor<6x16xf32>, %y: tensor<6x16xf32>, %g: ten
 
 // A sum over rows is ready only when its kernel ends.
 // CHECK-LABEL: func.func @sum_over_rows(
-// CHECK: tp.sum_leading %{{.*}} {kernel = 0 : i64}
-// CHECK: tp.add %{{.*}} {kernel = 1 : i64}
+// CHECK: tp.sum_leading %{{.*}} {tp.kernel = 0 : i64}
+// CHECK: tp.add %{{.*}} {tp.kernel = 1 : i64}
 func.func @sum_over_rows(%x: tensor<6x16xf32>) {
   %s = tp.sum_leading %x : (tensor<6x16xf32>) -> tensor<16xf32>
   %y = tp.add %x, %s : (tensor<6x16xf32>, tensor<16xf32>) -> tensor<6x16xf32>
@@ -51,10 +51,10 @@ func.func @sum_over_rows(%x: tensor<6x16xf32>) {
 
 // A collective between two ops parts them, and another space is another kernel.
 // CHECK-LABEL: func.func @parted(
-// CHECK: tp.relu %{{.*}} {kernel = 0 : i64}
+// CHECK: tp.relu %{{.*}} {tp.kernel = 0 : i64}
 // CHECK: tp.all_reduce
-// CHECK: tp.relu %{{.*}} {kernel = 1 : i64}
-// CHECK: tp.relu %{{.*}} {kernel = 2 : i64}
+// CHECK: tp.relu %{{.*}} {tp.kernel = 1 : i64}
+// CHECK: tp.relu %{{.*}} {tp.kernel = 2 : i64}
 func.func @parted(%x: tensor<6x16xf32>, %z: tensor<6x10xf32>) {
   %a = tp.relu %x : (tensor<6x16xf32>) -> tensor<6x16xf32>
   %r = tp.all_reduce %a over ["tp"] : tensor<6x16xf32> -> tensor<6x16xf32>
@@ -69,10 +69,10 @@ func.func @parted(%x: tensor<6x16xf32>, %z: tensor<6x10xf32>) {
 
 // Two producers that only one op reads join it in one kernel.
 // CHECK-LABEL: func.func @two_producers(
-// CHECK: tp.silu %{{.*}} {kernel = 0 : i64}
-// CHECK-NEXT: tp.relu %{{.*}} {kernel = 0 : i64}
-// CHECK-NEXT: tp.mul %{{.*}} {kernel = 0 : i64}
-// CHECK-NOT: kernel = 1
+// CHECK: tp.silu %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NEXT: tp.relu %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NEXT: tp.mul %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NOT: tp.kernel = 1
 func.func @two_producers(%x: tensor<6x16xf32>, %y: tensor<6x16xf32>) {
   %a = tp.silu %x : (tensor<6x16xf32>) -> tensor<6x16xf32>
   %b = tp.relu %y : (tensor<6x16xf32>) -> tensor<6x16xf32>
@@ -86,8 +86,8 @@ func.func @two_producers(%x: tensor<6x16xf32>, %y: tensor<6x16xf32>) {
 // A mask is made for one use and goes into the kernel that reads it.
 #mesh = #tp.mesh<"tp"=2>
 // CHECK-LABEL: func.func @mask(
-// CHECK: tp.mask_padding %{{.*}} {kernel = 0 : i64
-// CHECK-NEXT: tp.row_max %{{.*}} {kernel = 0 : i64}
+// CHECK: tp.mask_padding %{{.*}} {{{.*}}tp.kernel = 0 : i64
+// CHECK-NEXT: tp.row_max %{{.*}} {tp.kernel = 0 : i64}
 func.func @mask(%x: tensor<6x17xf32>) {
   %m = tp.mask_padding %x with 0xFFF0000000000000 {layout = #tp.layout<#mesh, [_, {33 pad 34 over "tp"}]>} : tensor<6x17xf32> -> tensor<6x17xf32>
   %y = tp.row_max %m : (tensor<6x17xf32>) -> tensor<6xf32>
@@ -100,11 +100,11 @@ func.func @mask(%x: tensor<6x17xf32>) {
 // What the backward computes from a value of the forward makes a kernel of its
 // own, although it would fit into the forward's.
 // CHECK-LABEL: func.func @phases(
-// CHECK: tp.relu %{{.*}} {kernel = 0 : i64}
+// CHECK: tp.relu %{{.*}} {tp.kernel = 0 : i64}
 // CHECK-NEXT: tp.output
 // CHECK-NEXT: tp.next ^[[BACKWARD:.*]]
 // CHECK-NEXT: ^[[BACKWARD]]:
-// CHECK-NEXT: tp.gelu %{{.*}} {kernel = 1 : i64}
+// CHECK-NEXT: tp.gelu %{{.*}} {tp.kernel = 1 : i64}
 func.func @phases(%x: tensor<6x16xf32>) {
   %y = tp.relu %x : (tensor<6x16xf32>) -> tensor<6x16xf32>
   tp.output "y", %y : tensor<6x16xf32>
@@ -119,10 +119,10 @@ func.func @phases(%x: tensor<6x16xf32>) {
 
 // In bf16 as in f32: what converts is a member like others.
 // CHECK-LABEL: func.func @bf16(
-// CHECK: tp.add {{.*}}kernel = 0
-// CHECK-NEXT: tp.gelu {{.*}}kernel = 0
-// CHECK-NEXT: tp.rms_norm {{.*}}kernel = 0
-// CHECK-NEXT: tp.cast {{.*}}kernel = 0
+// CHECK: tp.add {{.*}}tp.kernel = 0
+// CHECK-NEXT: tp.gelu {{.*}}tp.kernel = 0
+// CHECK-NEXT: tp.rms_norm {{.*}}tp.kernel = 0
+// CHECK-NEXT: tp.cast {{.*}}tp.kernel = 0
 func.func @bf16(%x: tensor<6x4xbf16>, %b: tensor<4xbf16>) {
   %a = tp.add %x, %b : (tensor<6x4xbf16>, tensor<4xbf16>) -> tensor<6x4xbf16>
   %g = tp.gelu %a : (tensor<6x4xbf16>) -> tensor<6x4xbf16>

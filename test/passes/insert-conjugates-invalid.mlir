@@ -17,7 +17,7 @@ module {
 module attributes {tp.mesh = #mesh} {
   // expected-error@+1 {{no changes of layout lead from C to what this value's consumers want}}
   func.func @copied_to_replicated(%x: tensor<6xf32, #c1>) {
-    %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32, #c1>) -> tensor<6xf32, #r1>
+    %y = tp.relu %x {tp.ways = {tp = "replicated"}} : (tensor<6xf32, #c1>) -> tensor<6xf32, #r1>
     return
   }
 }

@@ -24,11 +24,11 @@
 // CHECK-NOT: ways
 module attributes {tp.mesh = #mesh} {
   func.func @mlp(%x: tensor<6x16xf32, #r2>, %up: tensor<24x16xf32, #out>, %b: tensor<24xf32, #s1>, %down: tensor<10x24xf32, #last>, %c: tensor<10xf32, #r1>) -> tensor<6x10xf32, #r2> {
-    %u = tp.matmul %x, %up {ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
-    %v = tp.add %u, %b {ways = {tp = "c0"}} : (tensor<6x24xf32, #last>, tensor<24xf32, #s1>) -> tensor<6x24xf32, #last>
-    %g = tp.gelu %v {ways = {tp = "b1"}} : (tensor<6x24xf32, #last>) -> tensor<6x24xf32, #last>
-    %p = tp.matmul %g, %down {ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
-    %y = tp.add %p, %c {ways = {tp = "replicated"}} : (tensor<6x10xf32, #p2>, tensor<10xf32, #r1>) -> tensor<6x10xf32, #r2>
+    %u = tp.matmul %x, %up {tp.ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
+    %v = tp.add %u, %b {tp.ways = {tp = "c0"}} : (tensor<6x24xf32, #last>, tensor<24xf32, #s1>) -> tensor<6x24xf32, #last>
+    %g = tp.gelu %v {tp.ways = {tp = "b1"}} : (tensor<6x24xf32, #last>) -> tensor<6x24xf32, #last>
+    %p = tp.matmul %g, %down {tp.ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
+    %y = tp.add %p, %c {tp.ways = {tp = "replicated"}} : (tensor<6x10xf32, #p2>, tensor<10xf32, #r1>) -> tensor<6x10xf32, #r2>
     return %y : tensor<6x10xf32, #r2>
   }
 }
@@ -50,10 +50,10 @@ module attributes {tp.mesh = #mesh} {
 // CHECK: tp.relu %[[X]]
 module attributes {tp.mesh = #mesh} {
   func.func @q_k_v(%x: tensor<6x16xf32, #r2>, %wq: tensor<24x16xf32, #out>, %wk: tensor<24x16xf32, #out>, %wv: tensor<24x16xf32, #out>) {
-    %q = tp.matmul %x, %wq {ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
-    %k = tp.matmul %x, %wk {ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
-    %v = tp.matmul %x, %wv {ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
-    %r = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6x16xf32, #r2>) -> tensor<6x16xf32, #r2>
+    %q = tp.matmul %x, %wq {tp.ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
+    %k = tp.matmul %x, %wk {tp.ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
+    %v = tp.matmul %x, %wv {tp.ways = {tp = "k"}} : (tensor<6x16xf32, #r2>, tensor<24x16xf32, #out>) -> tensor<6x24xf32, #last>
+    %r = tp.relu %x {tp.ways = {tp = "replicated"}} : (tensor<6x16xf32, #r2>) -> tensor<6x16xf32, #r2>
     return
   }
 }
@@ -74,9 +74,9 @@ module attributes {tp.mesh = #mesh} {
 // CHECK: tp.relu %[[R]]
 module attributes {tp.mesh = #mesh} {
   func.func @partial_to_copied(%x: tensor<6x24xf32, #last>, %w: tensor<10x24xf32, #last>) {
-    %p = tp.matmul %x, %w {ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
-    %a = tp.silu %p {ways = {tp = "copied"}} : (tensor<6x10xf32, #p2>) -> tensor<6x10xf32, #c2>
-    %b = tp.relu %p {ways = {tp = "replicated"}} : (tensor<6x10xf32, #p2>) -> tensor<6x10xf32, #r2>
+    %p = tp.matmul %x, %w {tp.ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
+    %a = tp.silu %p {tp.ways = {tp = "copied"}} : (tensor<6x10xf32, #p2>) -> tensor<6x10xf32, #c2>
+    %b = tp.relu %p {tp.ways = {tp = "replicated"}} : (tensor<6x10xf32, #p2>) -> tensor<6x10xf32, #r2>
     return
   }
 }
@@ -101,7 +101,7 @@ module attributes {tp.mesh = #mesh} {
 // CHECK: return %[[SUM]], %[[COUNT]] : tensor<f32, #r0>, tensor<f32, #r0>
 module attributes {tp.mesh = #mesh} {
   func.func @cross_entropy(%x: tensor<6x10xf32, #last>, %l: tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>) {
-    %s, %n = tp.cross_entropy %x, %l {ignore = -1 : i64, ways = {tp = "v"}} : (tensor<6x10xf32, #last>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+    %s, %n = tp.cross_entropy %x, %l {ignore = -1 : i64, tp.ways = {tp = "v"}} : (tensor<6x10xf32, #last>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
     return %s, %n : tensor<f32, #r0>, tensor<f32, #r0>
   }
 }
@@ -121,7 +121,7 @@ module attributes {tp.mesh = #mesh} {
 // CHECK: return %[[ALL]], %[[X]], %[[SUM]]
 module attributes {tp.mesh = #mesh} {
   func.func @results(%x: tensor<6x24xf32, #last>, %w: tensor<10x24xf32, #last>) -> (tensor<6x24xf32, #last>, tensor<6x24xf32, #last> {tp.role = "logits"}, tensor<6x10xf32, #p2> {tp.role = "hidden"}) {
-    %p = tp.matmul %x, %w {ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
+    %p = tp.matmul %x, %w {tp.ways = {tp = "h"}} : (tensor<6x24xf32, #last>, tensor<10x24xf32, #last>) -> tensor<6x10xf32, #p2>
     return %x, %x, %p : tensor<6x24xf32, #last>, tensor<6x24xf32, #last>, tensor<6x10xf32, #p2>
   }
 }

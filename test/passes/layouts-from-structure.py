@@ -39,7 +39,7 @@ def stored(text):
 
 
 def ways(text):
-    return re.findall(r"(tp\.\w+).*ways = \{tp = \"(\w+)\"\}", text)
+    return re.findall(r"(tp\.\w+).*tp\.ways = \{tp = \"(\w+)\"\}", text)
 
 
 # The same graph under other names gives the same text, but for the names.

@@ -12,7 +12,7 @@
 
 // COLUMNS: #[[OUT:.*]] = #tp.layout<#mesh, [{10 over "tp"}, _]>
 // COLUMNS: tp.parameter @down : tensor<10x24xf32, #[[OUT]]>
-// COLUMNS: tp.matmul %{{.*}}, %{{.*}} {ways = {tp = "k"}} {{.*}} -> tensor<6x10xf32
+// COLUMNS: tp.matmul %{{.*}}, %{{.*}} {tp.ways = {tp = "k"}} {{.*}} -> tensor<6x10xf32
 
 // BIAS: #[[OUT:.*]] = #tp.layout<#mesh, [{24 over "tp"}, _]>
 // BIAS: tp.parameter @up : tensor<24x16xf32, #[[OUT]]>

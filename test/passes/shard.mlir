@@ -13,11 +13,11 @@
 // CHECK: tp.parameter @down : tensor<10x24xf32, #[[IN]]>
 // CHECK: tp.parameter @down.bias : tensor<10xf32, #r1>
 // CHECK-LABEL: func.func @mlp
-// CHECK: tp.matmul %{{.*}} {ways = {tp = "k"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
-// CHECK: tp.add %{{.*}} {ways = {tp = "c0"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
-// CHECK: tp.gelu %{{.*}} {ways = {tp = "b1"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
-// CHECK: tp.matmul %{{.*}} {ways = {tp = "h"}} {{.*}} -> tensor<6x10xf32, #p2_tp>
-// CHECK: tp.add %{{.*}} {ways = {tp = "replicated"}} {{.*}} -> tensor<6x10xf32, #r2>
+// CHECK: tp.matmul %{{.*}} {tp.ways = {tp = "k"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
+// CHECK: tp.add %{{.*}} {tp.ways = {tp = "c0"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
+// CHECK: tp.gelu %{{.*}} {tp.ways = {tp = "b1"}} {{.*}} -> tensor<6x24xf32, #[[IN]]>
+// CHECK: tp.matmul %{{.*}} {tp.ways = {tp = "h"}} {{.*}} -> tensor<6x10xf32, #p2_tp>
+// CHECK: tp.add %{{.*}} {tp.ways = {tp = "replicated"}} {{.*}} -> tensor<6x10xf32, #r2>
 tp.parameter @up : tensor<24x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @up.bias : tensor<24xf32> {id = 1 : i64, init = #tp.init<zeros>}
 tp.parameter @down : tensor<10x24xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
@@ -46,7 +46,7 @@ func.func @mlp(%x: tensor<6x16xf32>) -> tensor<6x10xf32> {
 // CHECK: tp.parameter @k : tensor<15x16xf32, #[[GROUPS]]>
 // CHECK: tp.parameter @v : tensor<15x16xf32, #[[GROUPS]]>
 // CHECK-LABEL: func.func @grouped_heads
-// CHECK: tp.attention %{{.*}}ways = {tp = "m"}{{.*}} -> (tensor<2x4x3x3x5xf32, #[[BLOCKS]]>
+// CHECK: tp.attention %{{.*}}tp.ways = {tp = "m"}{{.*}} -> (tensor<2x4x3x3x5xf32, #[[BLOCKS]]>
 tp.parameter @q : tensor<45x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @k : tensor<15x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
 tp.parameter @v : tensor<15x16xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}

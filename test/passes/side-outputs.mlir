@@ -13,7 +13,7 @@
 //   one message of 2 us and 168 bytes at 10 a ns.
 
 // SHARD: %[[H:.*]] = tp.matmul {{.*}} -> tensor<6x10xf32, #p2_tp>
-// SHARD: tp.matmul %[[H]], %{{.*}} {ways = {tp = "k"}} : {{.*}} -> tensor<6x14xf32, #s2_tp_d1_14>
+// SHARD: tp.matmul %[[H]], %{{.*}} {tp.ways = {tp = "k"}} : {{.*}} -> tensor<6x14xf32, #s2_tp_d1_14>
 // SHARD: tp.cross_entropy %[[H]],
 
 // CHECK: tp.counted = {bytes = 420 : i64, collectives = 3 : i64, flops = 9768 : i64, picoseconds = 10933000 : i64, saved_bytes = 868 : i64,

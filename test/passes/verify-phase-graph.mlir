@@ -43,7 +43,7 @@ func.func @layout(%x: tensor<6xf32, #r1>) {
 
 func.func @ways(%x: tensor<6xf32>) {
   // expected-error@+1 {{'tp.relu' op still has its ways; run tp-insert-conjugates}}
-  %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32>) -> tensor<6xf32>
+  %y = tp.relu %x {tp.ways = {tp = "replicated"}} : (tensor<6xf32>) -> tensor<6xf32>
   return
 }
 

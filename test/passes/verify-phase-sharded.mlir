@@ -5,7 +5,7 @@
 #mesh = #tp.mesh<"tp"=2>
 #r1 = #tp.layout<#mesh, [_]>
 func.func @legal(%x: tensor<6xf32, #r1>) -> tensor<6xf32, #r1> {
-  %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %y = tp.relu %x {tp.ways = {tp = "replicated"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
   return %y : tensor<6xf32, #r1>
 }
 

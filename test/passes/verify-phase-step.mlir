@@ -19,7 +19,7 @@ func.func @legal(%x: tensor<6xf32, #r1>) -> (tensor<6xf32, #r1>, tensor<6xf32, #
 #r1 = #tp.layout<#mesh, [_]>
 func.func @ways(%x: tensor<6xf32, #r1>) {
   // expected-error@+1 {{'tp.relu' op still has its ways; run tp-insert-conjugates}}
-  %y = tp.relu %x {ways = {tp = "replicated"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %y = tp.relu %x {tp.ways = {tp = "replicated"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
   return
 }
 

@@ -7,7 +7,7 @@ import colrow
 import numpy as np
 
 GRAPH = """
-module attributes {{tp.model_type = "graph", tp.vocab = 32 : i64}} {{
+module attributes {{tp.model_type = "graph"}} {{
   tp.parameter @wte : tensor<32x16xf32> {{id = 0 : i64, init = #tp.init<normal 0.0, 0.5>{wte}}}
   tp.parameter @{head} : tensor<32x16xf32> {{id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}}
   func.func @main(%ids: tensor<2x8xi32> {{tp.role = "ids"}}, %labels: tensor<2x9xi32> {{tp.role = "labels"}})

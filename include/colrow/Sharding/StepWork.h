@@ -113,10 +113,6 @@ private:
   std::unordered_map<NamedItem, Entry, Hash> known;
 };
 
-/// Name of the module attribute that holds what tp-shard predicted, and what
-/// later passes added to it.
-inline llvm::StringRef getPredictedAttrName() { return "tp.predicted"; }
-
 /// Predicts from layouts and ways on the axis of `table`, after tp-shard: the
 /// step but for what tp-optimize makes once (norm, clipping) and for masks of
 /// padding. Those passes add theirs.

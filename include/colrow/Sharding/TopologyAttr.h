@@ -11,9 +11,6 @@
 
 namespace colrow::sharding {
 
-/// Name of the module attribute; without it the default topology holds.
-inline llvm::StringRef getTopologyAttrName() { return "tp.topology"; }
-
 mlir::DictionaryAttr toAttr(const cost::Topology &topology,
                             mlir::MLIRContext *context);
 

@@ -100,11 +100,27 @@ llvm::SmallVector<int64_t> localShape(mlir::Type type);
 /// Bytes of one rank's block of a value of `type`.
 int64_t localBytes(mlir::Type type);
 
-/// Name of the discardable attribute that holds an op's way per axis from
-/// tp-shard to tp-insert-conjugates.
-inline llvm::StringRef getWaysAttrName() { return "ways"; }
-/// Name of the module attribute that holds the mesh from tp-shard on.
+// Names of the discardable attributes; TPDialect verifies what they hold.
+
+/// An op's way per axis, from tp-shard to tp-insert-conjugates.
+inline llvm::StringRef getWaysAttrName() { return "tp.ways"; }
+/// The number of the kernel that an op belongs to, from tp-fuse on.
+inline llvm::StringRef getKernelAttrName() { return "tp.kernel"; }
+/// The module's mesh, from tp-shard on.
 inline llvm::StringRef getMeshAttrName() { return "tp.mesh"; }
+/// The topology that a module is compiled for; without it the default holds.
+inline llvm::StringRef getTopologyAttrName() { return "tp.topology"; }
+/// The work that tp-shard expects of a module's step, and what later passes
+/// added to it.
+inline llvm::StringRef getPredictedAttrName() { return "tp.predicted"; }
+/// The work that tp-count found in it.
+inline llvm::StringRef getCountedAttrName() { return "tp.counted"; }
+/// The optimizer's numbers, from tp-optimize on.
+inline llvm::StringRef getOptimizerAttrName() { return "tp.optimizer"; }
+/// The model's config.json (colrow/TP/Config.h).
+inline llvm::StringRef getConfigAttrName() { return "tp.config"; }
+/// What the model's config.json calls it.
+inline llvm::StringRef getModelTypeAttrName() { return "tp.model_type"; }
 /// Name of the argument attribute, a tp.input, that says what fills it.
 inline llvm::StringRef getInputAttrName() { return "tp.input"; }
 /// Name of the attribute that says what a result is ("loss", "logits"), and of

@@ -193,7 +193,7 @@ func.func @result_without_layout(%x: tensor<6xf32, #r1>) {
 #r1 = #tp.layout<#mesh, [_]>
 func.func @chosen_way_is_none(%x: tensor<6xf32, #r1>) {
   // expected-error@+1 {{'tp.relu' op has no way on axis "tp" that its rule allows}}
-  %y = tp.relu %x {ways = {tp = "heads"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %y = tp.relu %x {tp.ways = {tp = "heads"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
   return
 }
 
@@ -203,6 +203,6 @@ func.func @chosen_way_is_none(%x: tensor<6xf32, #r1>) {
 #r1 = #tp.layout<#mesh, [_]>
 func.func @result_is_not_the_chosen_way(%x: tensor<6xf32, #r1>) {
   // expected-error@+1 {{'tp.relu' op cannot be used on axis "tp" with (R) -> (R); the nearest way is copied, which wants (C) -> (C): put tp.f on operand 0}}
-  %y = tp.relu %x {ways = {tp = "copied"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %y = tp.relu %x {tp.ways = {tp = "copied"}} : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
   return
 }

@@ -104,6 +104,6 @@ func.func @two_axes(%x: tensor<6x4xf32, #x>, %w: tensor<8x4xf32, #w>) {
 #out = #tp.layout<#mesh, [{8 over "tp"}, _]>
 #last = #tp.layout<#mesh, [_, {8 over "tp"}]>
 func.func @chosen(%x: tensor<6x4xf32, #r2>, %w: tensor<8x4xf32, #out>) {
-  %y = tp.matmul %x, %w {ways = {tp = "k"}} : (tensor<6x4xf32, #r2>, tensor<8x4xf32, #out>) -> tensor<6x8xf32, #last>
+  %y = tp.matmul %x, %w {tp.ways = {tp = "k"}} : (tensor<6x4xf32, #r2>, tensor<8x4xf32, #out>) -> tensor<6x8xf32, #last>
   return
 }

@@ -3,6 +3,7 @@
 // A topology survives as an attribute; what is none is refused.
 
 #include "colrow/Sharding/TopologyAttr.h"
+#include "colrow/TP/TP.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -34,7 +35,7 @@ struct TopologyAttr : testing::Test {
   bool isRefused(StringRef key, Attribute value) {
     NamedAttrList list(printed());
     list.set(key, value);
-    module->setAttr(getTopologyAttrName(), list.getDictionary(&context));
+    module->setAttr(tp::getTopologyAttrName(), list.getDictionary(&context));
     std::string message;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       message = diagnostic.str();
@@ -49,7 +50,7 @@ struct TopologyAttr : testing::Test {
 };
 
 TEST_F(TopologyAttr, ComesBackToTheBit) {
-  module->setAttr(getTopologyAttrName(), printed());
+  module->setAttr(tp::getTopologyAttrName(), printed());
   auto model = getCostModel(module);
   ASSERT_TRUE(succeeded(model));
   const cost::Topology &found = model->topology();
