@@ -14,8 +14,8 @@ static void verifyPhase(OpPassManager &manager, StringRef phase) {
   manager.addPass(createVerifyPhase(options));
 }
 
-/// [graph] to [step]: layouts, changes of layout, gradients, optimizer.
-static void buildStep(OpPassManager &manager, const PipelineOptions &options) {
+void passes::buildStepPipeline(OpPassManager &manager,
+                               const StepPipelineOptions &options) {
   // What the tools hand over is checked before anything is decided.
   verifyPhase(manager, "graph");
   // On whole shapes one sees what the inputs' integers index.
@@ -33,12 +33,22 @@ static void buildStep(OpPassManager &manager, const PipelineOptions &options) {
   verifyPhase(manager, "step");
   manager.addPass(createDifferentiate());
   // The norm needs all gradients in their final states.
-  manager.addPass(createOptimize(options.optimizer));
+  manager.addPass(createOptimize({options.beta1, options.beta2, options.eps,
+                                  options.weightDecay, options.clipGradNorm,
+                                  options.keepGradients}));
   verifyPhase(manager, "step");
 }
 
-/// [local] to the table of a plan file.
-static void buildPlan(OpPassManager &manager, const PipelineOptions &options) {
+void passes::buildToPlanPipeline(OpPassManager &manager,
+                                 const ToPlanPipelineOptions &options) {
+  // One program for all ranks, on local shapes.
+  manager.addPass(createPartition());
+  verifyPhase(manager, "local");
+  // What was minimised is what the step does, or the layouts mean nothing.
+  manager.addPass(createCount());
+  // Kernels are chosen on local shapes, which decide what fits together.
+  manager.addPass(createFuse());
+  verifyPhase(manager, "local");
   manager.addPass(createLowerToPlan());
   // Here a target with a library for attention would keep it.
   manager.addPass(createPlanExpandAttention());
@@ -48,19 +58,13 @@ static void buildPlan(OpPassManager &manager, const PipelineOptions &options) {
   manager.addPass(createPlanCompileKernels());
   // What is written is what was verified.
   manager.addPass(createPlanVerify());
-  manager.addPass(createPlanWrite(*options.table));
+  if (!options.output.empty())
+    manager.addPass(createPlanWrite({options.output}));
 }
 
-void passes::buildPipeline(OpPassManager &manager,
-                           const PipelineOptions &options) {
-  buildStep(manager, options);
-  // One program for all ranks, on local shapes.
-  manager.addPass(createPartition());
-  verifyPhase(manager, "local");
-  // What was minimised is what the step does, or the layouts mean nothing.
-  manager.addPass(createCount());
-  // Kernels are chosen on local shapes, which decide what fits together.
-  manager.addPass(createFuse());
-  verifyPhase(manager, "local");
-  buildPlan(manager, options);
+void passes::registerColrowPipelines() {
+  PassPipelineRegistration<StepPipelineOptions>(
+      "tp-step", "from a graph to a partitioned step", buildStepPipeline);
+  PassPipelineRegistration<ToPlanPipelineOptions>(
+      "tp-to-plan", "from a step to a verified plan", buildToPlanPipeline);
 }

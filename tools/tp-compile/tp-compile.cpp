@@ -34,16 +34,21 @@ static cl::opt<int64_t> batchSize("batch", cl::init(0), cl::value_desc("B"),
 static cl::opt<int64_t> seqLength("seq", cl::init(0), cl::value_desc("S"),
                                   cl::desc("tokens a sequence"),
                                   cl::cat(modelOptions));
-static cl::opt<std::string> mesh("mesh", cl::init("tp=1"),
-                                 cl::value_desc("tp=N"),
-                                 cl::desc("mesh axes and sizes (tp=1)"),
-                                 cl::cat(layoutOptions));
-static cl::list<std::string>
-    pins("pin", cl::value_desc("PARAM=DIM:AXIS"),
+/// What the command line says of the pipeline's options; it gives their
+/// defaults, too.
+static passes::StepPipelineOptions stepOptions;
+static cl::opt<std::string, true>
+    mesh("mesh", cl::location(stepOptions.mesh.getValue()),
+         cl::value_desc("tp=N"), cl::desc("mesh axes and sizes (tp=1)"),
+         cl::cat(layoutOptions));
+static cl::list<std::string, std::vector<std::string>>
+    pins("pin", cl::location(*&stepOptions.pins),
+         cl::value_desc("PARAM=DIM:AXIS"),
          cl::desc("store a parameter split on dimension DIM over AXIS"),
          cl::cat(layoutOptions));
-static cl::opt<std::string>
-    topology("topology", cl::value_desc("FILE"),
+static cl::opt<std::string, true>
+    topology("topology", cl::location(stepOptions.topology.getValue()),
+             cl::value_desc("FILE"),
              cl::desc("machine to optimise for; default: threads of one CPU, "
                       "100 GFLOP/s and 20 GB/s a rank, links of 10 GB/s and "
                       "2 us"),
@@ -51,21 +56,26 @@ static cl::opt<std::string>
 static cl::opt<std::string> target("target", cl::init("cpu"),
                                    cl::desc("cpu; others are not there yet"),
                                    cl::cat(outputOptions));
-static cl::opt<double> beta1("beta1", cl::init(0.9),
-                             cl::desc("decay of the first moment (0.9)"),
-                             cl::cat(optimizerOptions));
-static cl::opt<double> beta2("beta2", cl::init(0.999),
-                             cl::desc("decay of the second moment (0.999)"),
-                             cl::cat(optimizerOptions));
-static cl::opt<double> eps("eps", cl::init(1e-8),
-                           cl::desc("added to the denominator (1e-8)"),
-                           cl::cat(optimizerOptions));
-static cl::opt<double>
-    weightDecay("weight-decay", cl::init(0.01),
+static cl::opt<double, true> beta1("beta1",
+                                   cl::location(stepOptions.beta1.getValue()),
+                                   cl::desc("decay of the first moment (0.9)"),
+                                   cl::cat(optimizerOptions));
+static cl::opt<double, true>
+    beta2("beta2", cl::location(stepOptions.beta2.getValue()),
+          cl::desc("decay of the second moment (0.999)"),
+          cl::cat(optimizerOptions));
+static cl::opt<double, true> eps("eps",
+                                 cl::location(stepOptions.eps.getValue()),
+                                 cl::desc("added to the denominator (1e-8)"),
+                                 cl::cat(optimizerOptions));
+static cl::opt<double, true>
+    weightDecay("weight-decay",
+                cl::location(stepOptions.weightDecay.getValue()),
                 cl::desc("decay of parameters of rank >= 2 (0.01)"),
                 cl::cat(optimizerOptions));
-static cl::opt<double>
-    clipGradNorm("clip-grad-norm", cl::init(0),
+static cl::opt<double, true>
+    clipGradNorm("clip-grad-norm",
+                 cl::location(stepOptions.clipGradNorm.getValue()),
                  cl::desc("largest gradient norm; 0 (default): no clipping"),
                  cl::cat(optimizerOptions));
 static cl::list<std::string>
@@ -187,8 +197,9 @@ static llvm::Error writePlan(llvm::ArrayRef<uint8_t> table) {
     return file.takeError();
   if (quiet)
     return (*file)->commit();
-  auto topo =
-      topology.empty() ? cost::defaultTopology() : cost::readTopology(topology);
+  auto topo = stepOptions.topology.empty()
+                  ? cost::defaultTopology()
+                  : cost::readTopology(stepOptions.topology);
   if (!topo)
     return topo.takeError();
   printSummary(output, *plan::GetPlan(table.data()), *topo, llvm::outs());
@@ -205,7 +216,8 @@ static llvm::Error checkOutput() {
                 llvm::sys::fs::is_directory(input);
   return runtime::refuseOverwriting(
       "-o", output,
-      {{"--topology", topology}, {"the model", isPlan ? "" : input.c_str()}});
+      {{"--topology", stepOptions.topology},
+       {"the model", isPlan ? "" : input.c_str()}});
 }
 
 static llvm::Error run() {
@@ -224,22 +236,14 @@ static llvm::Error run() {
   if (llvm::Error e = chooseResults(**module))
     return e;
 
-  passes::PipelineOptions options;
-  options.mesh = mesh;
-  options.topology = topology;
-  options.pins.assign(pins.begin(), pins.end());
-  options.optimizer.beta1 = beta1;
-  options.optimizer.beta2 = beta2;
-  options.optimizer.eps = eps;
-  options.optimizer.weightDecay = weightDecay;
-  options.optimizer.clipGradNorm = clipGradNorm;
-  options.optimizer.keepGradients = llvm::is_contained(outputs, "gradients");
+  stepOptions.keepGradients = llvm::is_contained(outputs, "gradients");
   std::vector<uint8_t> table;
-  options.table = &table;
   PassManager manager(&context);
   // Each phase ends in its own verifier pass.
   manager.enableVerifier(false);
-  passes::buildPipeline(manager, options);
+  passes::buildStepPipeline(manager, stepOptions);
+  passes::buildToPlanPipeline(manager, {});
+  manager.addPass(passes::createPlanWrite(table));
   FirstError error(context);
   if (failed(manager.run(**module)))
     return fail(error.text.empty() ? "the pipeline failed" : error.text);

@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
   registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect,
                   colrow::planir::PlanDialect>();
   colrow::passes::registerColrowPasses();
+  colrow::passes::registerColrowPipelines();
   mlir::registerCSEPass();
   mlir::registerCanonicalizerPass();
   return mlir::asMainReturnCode(
