@@ -23,8 +23,7 @@ def Indexing : DeclareOpInterfaceMethods<IndexingOpInterface>;
 // Contractions
 //===----------------------------------------------------------------------===//
 
-def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiable, Plan, Costed],
-    ["getPaddingValue"]> {
+def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiable, Plan, Costed]> {
   let summary = "multiply by a weight stored [out, in]";
   let description = [{
     y[*, k] = sum over h of x[*, h] w[k, h]. Split on k it is a column-parallel
@@ -33,45 +32,25 @@ def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiabl
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$y);
   let linear = "x | w";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return ::llvm::is_contained(operands, std::optional<double>(0.0))
-                 ? std::optional<double>(0.0) : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["x", "w"];
 }
 
 def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
-    [Plan, Costed],
-    ["getPaddingValue"]> {
+    [Plan, Costed]> {
   let summary = "gradient of tp.matmul in x: dy w";
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy | w";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return ::llvm::is_contained(operands, std::optional<double>(0.0))
-                 ? std::optional<double>(0.0) : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["dy", "w"];
 }
 
 def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
-    [Plan, Costed],
-    ["getPaddingValue"]> {
+    [Plan, Costed]> {
   let summary = "gradient of tp.matmul in w: dy^T x, summed over rows";
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$dw);
   let linear = "dy | x";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return ::llvm::is_contained(operands, std::optional<double>(0.0))
-                 ? std::optional<double>(0.0) : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["dy", "x"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +59,7 @@ def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
 
 def TP_EmbeddingOp : TP_RuleOp<"embedding", "ids: *, table: v h -> y: * h",
     [Differentiable, Indexing, RowsOwnSpace],
-    ["getIndexedValue", "getPaddingValue"]> {
+    ["getIndexedValue"]> {
   let summary = "rows of a table by id";
   let description = [{
     Split on v each rank looks up the ids in its own rows and gives zero for
@@ -90,12 +69,9 @@ def TP_EmbeddingOp : TP_RuleOp<"embedding", "ids: *, table: v h -> y: * h",
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
   let linear = "table";
+  let paddingOf = "table";
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getTable(); }
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[1];
-    }
   }];
 }
 
@@ -203,22 +179,15 @@ def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
   }];
 }
 
-def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows],
-    ["getPaddingValue"]> {
+def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows]> {
   let summary = "multiply by a constant";
   let arguments = (ins TP_FloatTensor:$x, TP_FiniteAttr:$factor);
   let results = (outs TP_FloatTensor:$y);
   let linear = "x";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0] == 0.0 ? operands[0] : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["x"];
 }
 
-def TP_CastOp : TP_RuleOp<"cast", "x: * -> y: *", [Differentiable, Rows],
-    ["getPaddingValue"]> {
+def TP_CastOp : TP_RuleOp<"cast", "x: * -> y: *", [Differentiable, Rows]> {
   let summary = "the same numbers in another float type";
   let description = [{
     To bf16 it rounds to the nearest, ties to even; to f32 it is exact. Linear
@@ -232,16 +201,10 @@ def TP_CastOp : TP_RuleOp<"cast", "x: * -> y: *", [Differentiable, Rows],
   let arguments = (ins TP_CastTensor:$x);
   let results = (outs TP_CastTensor:$y);
   let linear = "x";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0];
-    }
-  }];
+  let paddingOf = "x";
 }
 
-def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow],
-    ["getPaddingValue"]> {
+def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow]> {
   let summary = "the same value, which the gradient takes for a constant";
   let description = [{
     Says that no gradient is wanted, where one would flow or could not be built.
@@ -258,13 +221,10 @@ def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$y);
   let linear = "x";
+  let paddingOf = "x";
   let moreDefinitions = [{
     ::colrow::tp::GradientFlow $cppClass::getFlow(unsigned, unsigned) {
       return ::colrow::tp::GradientFlow::Zero;
-    }
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0];
     }
   }];
 }
@@ -281,29 +241,17 @@ def TP_SumLeadingOp : TP_Op<"sum_leading",
 /// An element-wise function of one value and, beside it, its gradient
 /// x, dy -> dx, linear in dy.
 class TP_UnaryOp<string mnem>
-    : TP_RuleOp<mnem, "x: * -> y: *", [Differentiable, Rows],
-    ["getPaddingValue"]> {
+    : TP_RuleOp<mnem, "x: * -> y: *", [Differentiable, Rows]> {
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$y);
   // All of these map 0 to 0.
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0] == 0.0 ? operands[0] : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["x"];
 }
-class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "x: *, dy: * -> dx: *", [Rows],
-    ["getPaddingValue"]> {
+class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "x: *, dy: * -> dx: *", [Rows]> {
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[1] == 0.0 ? operands[1] : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["dy"];
 }
 
 def TP_GeluOp : TP_UnaryOp<"gelu"> {
@@ -324,7 +272,7 @@ def TP_SiluGradOp : TP_UnaryGradOp<"silu_grad"> {
 }
 
 def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
-    ["getIndexedValue", "getPaddingValue"]> {
+    ["getIndexedValue"]> {
   let summary = "zero with probability p, scale the rest by 1/(1-p)";
   let description = [{
     The mask is Philox of (seed, step, `id`, index in the whole tensor), so it
@@ -334,12 +282,9 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$y);
   let linear = "x";
+  let paddingZeroIf = ["x"];
   let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0] == 0.0 ? operands[0] : std::nullopt;
-    }
   }];
 }
 
@@ -409,8 +354,7 @@ def TP_ReshapeOp : TP_Op<"reshape", [Pure, Differentiable, Plan,
 }
 
 def TP_RotaryOp : TP_RuleOp<"rotary", "x: b s * d -> y: b s * d",
-    [Differentiable, RowsOwnSpace],
-    ["getPaddingValue"]> {
+    [Differentiable, RowsOwnSpace]> {
   let summary = "rotate pairs (i, i + r/2) of each head by position";
   let description = [{
     Angle of pair i at position s: s * frequencies[i]. cos and sin
@@ -428,12 +372,7 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "x: b s * d -> y: b s * d",
   let linear = "x";
   let whole = "s d";
   let hasVerifier = 1;
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[0] == 0.0 ? operands[0] : std::nullopt;
-    }
-  }];
+  let paddingZeroIf = ["x"];
 }
 
 def TP_AttentionOp : TP_RuleOp<"attention",
@@ -470,7 +409,7 @@ def TP_AttentionOp : TP_RuleOp<"attention",
 def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
     "q: b s m g d, k: b t m d, v: b t m d, lse: b s m g, dy: b s m g d -> dq: b s m g d, dk: b t m d, dv: b t m d",
     [Plan, Costed],
-    ["getIndexedValue", "getPaddingValue"]> {
+    ["getIndexedValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
                        TP_F32Tensor:$lse, TP_FloatTensor:$dy, TP_FiniteAttr:$scale, UnitAttr:$causal,
@@ -481,14 +420,9 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
   let whole = "s t d";
   let linear = "dy";
   let moreDefinitions = [{
+  // dv = p^T dy, and dq and dk are linear in dy too.
+  let paddingZeroIf = ["dy"];
     ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned result, ::llvm::ArrayRef<std::optional<double>> operands) {
-      // dv = p^T dy, and dq and dk are linear in dy too.
-      if (operands[4] == 0.0)
-        return 0.0;
-      return std::nullopt;
-    }
   }];
 }
 
@@ -511,22 +445,16 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy",
   let decompose = "v";
 }
 
-def TP_RowMaxOp : TP_RuleOp<"row_max", "x: * v -> y: *", [Rows],
-    ["getNeutralPadding"]> {
+def TP_RowMaxOp : TP_RuleOp<"row_max", "x: * v -> y: *", [Rows]> {
   let summary = "maximum over the last dimension; has no gradient";
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_F32Tensor:$y);
   let isMax = 1;
-  let moreDefinitions = [{
-    double $cppClass::getNeutralPadding(unsigned, bool) {
-      return -std::numeric_limits<double>::infinity();
-    }
-  }];
+  let neutralPadding = "-inf";
 }
 
 def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
-    [Differentiable, GradientFlow, Rows],
-    ["getNeutralPadding"]> {
+    [Differentiable, GradientFlow, Rows]> {
   let summary = "sum over the last dimension of exp(x - max)";
   let description = [{
     `max` keeps the exponentials small and stands for no mathematics: in
@@ -536,35 +464,29 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max);
   let results = (outs TP_F32Tensor:$y);
-  let moreDefinitions = [{
-    double $cppClass::getNeutralPadding(unsigned, bool) {
-      return -std::numeric_limits<double>::infinity();
-    }
-  }];
+  let neutralPadding = "-inf";
 }
 
 def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "x: * v, max: *, dy: * -> dx: * v", [Rows],
-    ["getPaddingValue", "getNeutralPadding"]> {
+    ["getPaddingValue"]> {
   let summary = "gradient of tp.sum_exp in x: exp(x - max) dy";
   let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max, TP_F32Tensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
   let moreDefinitions = [{
+  let neutralPadding = "-inf";
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
       if (operands[0] == -std::numeric_limits<double>::infinity())
         return 0.0;
       return std::nullopt;
     }
-    double $cppClass::getNeutralPadding(unsigned, bool) {
-      return -std::numeric_limits<double>::infinity();
-    }
   }];
 }
 
 def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
     [Differentiable, Indexing, RowsOwnSpace],
-    ["getIndexedValue", "getNeutralPadding"]> {
+    ["getIndexedValue"]> {
   let summary = "x[*, label], zero where the label is not in 0..v";
   let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,
                        OptionalAttr<TP_LayoutAttr>:$layout);
@@ -572,10 +494,8 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
   let linear = "x";
   // Padding is never picked, whatever it holds.
   let moreDefinitions = [{
+  let neutralPadding = "any";
     ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
-    double $cppClass::getNeutralPadding(unsigned, bool) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
   }];
 }
 
@@ -679,8 +599,7 @@ def TP_ClipOp : TP_RuleOp<"clip", "squares: r -> norm:, scale:",
 }
 
 def TP_AdamWOp : TP_RuleOp<"adamw", "p: *, g: *, m: *, v: *, scale: -> new_p: *, new_m: *, new_v: *",
-    [Rows, Costed],
-    ["getPaddingValue"]> {
+    [Rows, Costed]> {
   let summary = "one AdamW step with decoupled decay";
   let description = [{
     g = scale * gradient; p -= lr decay p; m = beta1 m + (1-beta1) g;
@@ -694,12 +613,7 @@ def TP_AdamWOp : TP_RuleOp<"adamw", "p: *, g: *, m: *, v: *, scale: -> new_p: *,
                        TP_FractionAttr:$beta2, TP_PositiveAttr:$eps, TP_NotNegativeAttr:$decay);
   let results = (outs TP_F32Tensor:$new_p, TP_F32Tensor:$new_m,
                       TP_F32Tensor:$new_v);
-  let moreDefinitions = [{
-    std::optional<double> $cppClass::getPaddingValue(
-        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
-      return operands[1];
-    }
-  }];
+  let paddingOf = "g";
 }
 
 #endif // COLROW_TP_MATH_OPS_TD

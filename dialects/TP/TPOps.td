@@ -49,29 +49,76 @@ class TP_Op<string mnem, list<Trait> ownTraits = []> : Op<TP_Dialect, mnem> {
 /// The names of the operands, or results, in `values`, in order and parted by
 /// spaces: attributes have none of a type constraint.
 class TP_Names<dag values> {
-  string names = !interleave(
-      !foldl([]<string>, !range(!size(values)), seen, i,
-             !if(!initialized(!getdagarg<TypeConstraint>(values, i)),
-                 !listconcat(seen, [!getdagname(values, i)]), seen)),
-      " ");
+  list<string> all = !foldl([]<string>, !range(!size(values)), seen, i,
+      !if(!initialized(!getdagarg<TypeConstraint>(values, i)),
+          !listconcat(seen, [!getdagname(values, i)]), seen));
+  string names = !interleave(all, " ");
+}
+
+/// Place of the operand `name` among the operands, of which none is optional.
+class TP_OperandIndex<string name, dag arguments> {
+  list<string> names = TP_Names<arguments>.all;
+  list<int> found = !filter(i, !range(!size(names)), !eq(names[i], name));
+  int index = !head(found);
+}
+
+/// Those methods about padding that an op does not override itself.
+class TP_PaddingMethods<list<string> overrides> {
+  list<string> names = !listremove(["getPaddingValue", "getNeutralPadding"], overrides);
+}
+
+/// The definitions of `methods`, from the fields of TP_RuleOp.
+class TP_PaddingDefinitions<list<string> zeroIf, string of, string neutral, dag arguments,
+                            list<string> methods> {
+  string zero = !interleave(!foreach(name, zeroIf,
+      "operands[" # TP_OperandIndex<name, arguments>.index # "] == 0.0"), " || ");
+  string known = !if(!empty(of), "std::nullopt",
+      "operands[" # TP_OperandIndex<of, arguments>.index # "]");
+  string value = !if(!empty(zeroIf), known, "(" # zero # ") ? std::optional(0.0) : " # known);
+  string wanted = !cond(
+      !eq(neutral, "-inf") : "-std::numeric_limits<double>::infinity()",
+      !eq(neutral, "any") : "std::numeric_limits<double>::quiet_NaN()",
+      !eq(neutral, "") : "summed ? 0.0 : std::numeric_limits<double>::quiet_NaN()");
+  list<string> ofResults = !filter(name, methods, !eq(name, "getPaddingValue"));
+  list<string> ofOperands = !filter(name, methods, !eq(name, "getNeutralPadding"));
+  string text = !if(!empty(ofResults), "", [{
+    std::optional<double> $cppClass::getPaddingValue(
+        unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
+      return }] # value # [{;
+    }
+  }]) # !if(!empty(ofOperands), "", [{
+    double $cppClass::getNeutralPadding(unsigned, bool summed) {
+      return }] # wanted # [{;
+    }
+  }]);
 }
 
 /// An op with a factor rule, which names the operands and results as ODS does:
 /// "x: * h, w: k h, bias?: k -> y: * k". `whole` factors may not be split;
 /// `stats` factors need a statistic when split; `decompose` factors are split
 /// by decomposing the op, whose results are then R; `linear` lists the sets of
-/// operands in which the op is jointly linear, sets parted by '|'. `overrides`
-/// names the methods of ShardableOpInterface, beyond the rule, that
-/// `moreDefinitions` defines.
+/// operands in which the op is jointly linear, sets parted by '|'.
+///
+/// Padding of the results is 0 where that of an operand in `paddingZeroIf` is,
+/// or what that of the operand `paddingOf` is, or else unknown. Padding that is
+/// read must be neutral: 0 where the op sums over it; `neutralPadding` = "-inf"
+/// says that, or "any" that it does not matter.
+///
+/// `overrides` names the methods of ShardableOpInterface that these fields do
+/// not tell and `moreDefinitions` defines.
 class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
                 list<string> overrides = []>
-    : TP_Op<mnem, traits # [Pure, DeclareOpInterfaceMethods<ShardableOpInterface, overrides>]> {
+    : TP_Op<mnem, traits # [Pure, DeclareOpInterfaceMethods<ShardableOpInterface,
+          TP_PaddingMethods<overrides>.names # overrides>]> {
   string rule = ruleText;
   string whole = "";
   string stats = "";
   string linear = "";
   string decompose = "";
   bit isMax = 0;
+  list<string> paddingZeroIf = [];
+  string paddingOf = "";
+  string neutralPadding = "";
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
   // Methods beyond the rule; an op with some of its own appends here.
@@ -89,7 +136,9 @@ class TP_RuleOp<string mnem, string ruleText, list<Trait> traits = [],
             return getODSOperandIndexAndLength(i).second;
           });
     }
-  }] # moreDefinitions;
+  }] # TP_PaddingDefinitions<paddingZeroIf, paddingOf, neutralPadding, arguments,
+                             TP_PaddingMethods<overrides>.names>.text
+     # moreDefinitions;
 }
 
 //===----------------------------------------------------------------------===//
