@@ -291,36 +291,33 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 Attribute InitAttr::parse(AsmParser &parser, Type) {
-  StringRef kind;
+  StringRef name;
   double mean = 0, std = 0;
   SMLoc loc;
   if (parser.parseLess() || (loc = parser.getCurrentLocation(), false) ||
-      parser.parseKeyword(&kind))
+      parser.parseKeyword(&name))
     return {};
-  if (kind == "constant" || kind == "normal") {
-    if (parser.parseFloat(mean))
-      return {};
-    if (kind == "normal" && (parser.parseComma() || parser.parseFloat(std)))
-      return {};
-  } else if (kind != "zeros" && kind != "ones") {
+  std::optional<InitKind> kind = symbolizeInitKind(name);
+  if (!kind) {
     parser.emitError(loc) << "expected zeros, ones, constant or normal";
     return {};
   }
+  bool isNormal = *kind == InitKind::Normal;
+  if ((isNormal || *kind == InitKind::Constant) && parser.parseFloat(mean))
+    return {};
+  if (isNormal && (parser.parseComma() || parser.parseFloat(std)))
+    return {};
   if (parser.parseGreater())
     return {};
   Type f64 = parser.getBuilder().getF64Type();
-  return parser.getChecked<InitAttr>(parser.getContext(), kind,
+  return parser.getChecked<InitAttr>(parser.getContext(), *kind,
                                      FloatAttr::get(f64, mean),
                                      FloatAttr::get(f64, std));
 }
 
 LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               StringRef kind, FloatAttr mean, FloatAttr std) {
+                               InitKind, FloatAttr mean, FloatAttr std) {
   // C1
-  if (!llvm::is_contained({"zeros", "ones", "constant", "normal"}, kind))
-    return emitError() << "initial values of kind \"" << kind
-                       << "\"; expected zeros, ones, constant or normal";
-  // C2
   double centre = mean.getValueAsDouble(), spread = std.getValueAsDouble();
   if (!tp::detail::isFinite(centre) || !tp::detail::isNotNegative(spread))
     return emitError() << "initial values of mean " << centre
@@ -330,7 +327,7 @@ LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-InitAttr InitAttr::get(MLIRContext *context, StringRef kind, double mean,
+InitAttr InitAttr::get(MLIRContext *context, InitKind kind, double mean,
                        double std) {
   auto number = [&](double x) {
     return FloatAttr::get(Float64Type::get(context), x);
@@ -339,10 +336,11 @@ InitAttr InitAttr::get(MLIRContext *context, StringRef kind, double mean,
 }
 
 void InitAttr::print(AsmPrinter &printer) const {
-  printer << '<' << getKind();
-  if (getKind() == "constant" || getKind() == "normal")
+  bool isNormal = getKind() == InitKind::Normal;
+  printer << '<' << stringifyInitKind(getKind());
+  if (isNormal || getKind() == InitKind::Constant)
     printer << ' ' << getMean().getValue();
-  if (getKind() == "normal")
+  if (isNormal)
     printer << ", " << getStd().getValue();
   printer << '>';
 }

@@ -119,6 +119,13 @@ def TP_LayoutAttr : TP_Attr<"Layout", "layout",
   }];
 }
 
+def TP_InitKind : I32EnumAttr<"InitKind", "how a parameter is drawn", [
+    I32EnumAttrCase<"Zeros", 0, "zeros">, I32EnumAttrCase<"Ones", 1, "ones">,
+    I32EnumAttrCase<"Constant", 2, "constant">, I32EnumAttrCase<"Normal", 3, "normal">]> {
+  let cppNamespace = "::colrow::tp";
+  let genSpecializedAttr = 0;
+}
+
 def TP_InitAttr : TP_Attr<"Init", "init"> {
   let summary = "how a parameter is drawn when no checkpoint gives it";
   let description = [{
@@ -126,15 +133,14 @@ def TP_InitAttr : TP_Attr<"Init", "init"> {
     `#tp.init<normal 0.0, 0.02>` (mean, standard deviation).
 
     **Constraints**
-    - C1: the kind is one of these.
-    - C2: mean and deviation are finite in float32; the deviation is not negative.
+    - C1: mean and deviation are finite in float32; the deviation is not negative.
   }];
-  let parameters = (ins StringRefParameter<"zeros, ones, constant, normal">:$kind,
+  let parameters = (ins EnumParameter<TP_InitKind>:$kind,
                         "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$std);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    static InitAttr get(::mlir::MLIRContext *context, ::llvm::StringRef kind,
+    static InitAttr get(::mlir::MLIRContext *context, ::colrow::tp::InitKind kind,
                         double mean = 0, double std = 0);
   }];
 }

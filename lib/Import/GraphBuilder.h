@@ -58,10 +58,12 @@ public:
   /// The module path that the next ops come from: their location.
   void enter(const llvm::Twine &modulePath);
 
-  tp::InitAttr zeros() { return tp::InitAttr::get(context, "zeros", 0, 0); }
-  tp::InitAttr ones() { return tp::InitAttr::get(context, "ones", 0, 0); }
+  tp::InitAttr zeros() {
+    return tp::InitAttr::get(context, tp::InitKind::Zeros);
+  }
+  tp::InitAttr ones() { return tp::InitAttr::get(context, tp::InitKind::Ones); }
   tp::InitAttr normal(double std) {
-    return tp::InitAttr::get(context, "normal", 0, std);
+    return tp::InitAttr::get(context, tp::InitKind::Normal, 0, std);
   }
 
   /// Declares a parameter and reads it here. Ids count up.

@@ -25,11 +25,7 @@ static std::unique_ptr<plan::SourceT> toSource(tp::SourceAttr attr) {
 
 static std::unique_ptr<plan::InitT> toInit(tp::InitAttr attr) {
   auto init = std::make_unique<plan::InitT>();
-  init->kind = llvm::StringSwitch<plan::InitKind>(attr.getKind())
-                   .Case("ones", plan::InitKind::ones)
-                   .Case("constant", plan::InitKind::constant)
-                   .Case("normal", plan::InitKind::normal)
-                   .Default(plan::InitKind::zeros);
+  init->kind = plan::InitKind(uint32_t(attr.getKind()));
   init->mean = attr.getMean().getValueAsDouble();
   init->std = attr.getStd().getValueAsDouble();
   return init;
@@ -92,8 +88,8 @@ static Attribute fromSource(const plan::SourceT &source, MLIRContext *context) {
 }
 
 static tp::InitAttr fromInit(const plan::InitT &init, MLIRContext *context) {
-  return tp::InitAttr::get(context, plan::EnumNameInitKind(init.kind),
-                           init.mean, init.std);
+  return tp::InitAttr::get(context, tp::InitKind(uint32_t(init.kind)), init.mean,
+                           init.std);
 }
 
 void planir::createParameter(OpBuilder &builder,
