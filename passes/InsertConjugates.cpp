@@ -109,12 +109,9 @@ private:
   /// The op that leads from one state to the other.
   Value change(OpBuilder &builder, Value value, unsigned axis, State from,
                State to, ArrayRef<Want> list) {
-    using K = StateKind;
-    StringRef name = from.kind == K::Partial      ? "tp.g"
-                     : from.kind == K::PartialMax ? "tp.g_max"
-                     : from.kind == K::Replicated ? "tp.f"
-                     : to.kind == K::Copied       ? "tp.gather"
-                                                  : "tp.unslice";
+    // The table of conversions offers only what one op does.
+    OperationName name =
+        *tp::findChange(value.getContext(), from.kind, to.kind);
     Operation *consumer = list.front().use->getOwner();
     for (const Want &want : list)
       if (want.state.state == to) {

@@ -97,9 +97,9 @@ private:
                    stateIn(tp::getLayoutAttr(output.getWhole().value_or(
                        output.getValue().getType()))));
     if (isa<tp::AllReduceOp, tp::AllGatherOp, tp::ReduceScatterOp>(op))
-      return visitCollective(op);
+      return visitCollective(cast<tp::CollectiveOpInterface>(op));
     if (auto slice = dyn_cast<tp::LocalSliceOp>(op)) {
-      if (!names(op))
+      if (!names(slice))
         return pass(op);
       states[slice.getResult()] = State::S(slice.getDim());
       return wants(op, slice.getInput(), State::R());
@@ -135,8 +135,8 @@ private:
   }
 
   /// True if the collective `op` works over this axis.
-  bool names(Operation *op) const {
-    return llvm::is_contained(op->getAttrOfType<ArrayAttr>("axes"), name);
+  bool names(tp::CollectiveOpInterface op) const {
+    return llvm::is_contained(op.getAxes(), name);
   }
 
   LogicalResult pass(Operation *op) {
@@ -144,19 +144,17 @@ private:
     return success();
   }
 
-  LogicalResult visitCollective(Operation *op) {
+  LogicalResult visitCollective(tp::CollectiveOpInterface op) {
     if (!names(op))
       return pass(op);
-    auto dim = op->getAttrOfType<IntegerAttr>("dim");
-    State split = State::S(dim ? dim.getInt() : 0);
-    State from = State::P(), to = State::R();
-    if (auto reduce = dyn_cast<tp::AllReduceOp>(op);
-        reduce && reduce.getReduction() == "max")
-      from = {StateKind::PartialMax, 0};
-    if (isa<tp::AllGatherOp>(op))
-      from = split;
-    if (isa<tp::ReduceScatterOp>(op))
-      to = split;
+    // One without a reduction joins blocks; one with it may leave some.
+    std::optional<int64_t> dim = op.getDimension();
+    std::optional<tp::Reduction> reduction = op.getReductionKind();
+    State from = !reduction ? State::S(*dim)
+                 : *reduction == tp::Reduction::Sum
+                     ? State::P()
+                     : State{StateKind::PartialMax, 0};
+    State to = reduction && dim ? State::S(*dim) : State::R();
     states[op->getResult(0)] = to;
     return wants(op, op->getOperand(0), from);
   }

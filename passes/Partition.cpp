@@ -193,32 +193,23 @@ private:
     return mesh.groupSize(axes) == 1;
   }
 
-  /// Dimension that `op` splits or joins.
-  static std::optional<unsigned> changedDim(const layout::Layout &a,
-                                            const layout::Layout &b) {
-    for (unsigned d = 0; d < a.dims.size(); ++d)
-      if (a.dims[d] != b.dims[d])
-        return d;
-    return std::nullopt;
-  }
-
   LogicalResult lower(Operation *op) {
     Value input = op->getOperand(0), result = op->getResult(0);
     tp::LayoutAttr from = tp::getLayoutAttr(input),
                    to = tp::getLayoutAttr(result);
-    auto axes = op->getAttrOfType<ArrayAttr>("axes");
-    auto reason = op->getAttrOfType<StringAttr>("reason");
+    auto change = cast<tp::CollectiveOpInterface>(op);
+    ArrayAttr axes = change.getAxes();
+    StringAttr reason = change.getReasonAttr();
     builder.setInsertionPoint(op);
     Location loc = op->getLoc();
     Value made;
     if (isTrivial(axes, from.getMesh().getMesh()) || isa<tp::FOp>(op)) {
       made = input;
     } else if (isa<tp::GOp, tp::GMaxOp>(op)) {
-      made = tp::AllReduceOp::create(
-          builder, loc, result.getType(), input, axes,
-          builder.getStringAttr(isa<tp::GOp>(op) ? "sum" : "max"), reason);
+      made = tp::AllReduceOp::create(builder, loc, result.getType(), input,
+                                     axes, *change.getReductionKind(), reason);
     } else {
-      auto dim = changedDim(from.getLayout(), to.getLayout());
+      std::optional<int64_t> dim = change.getDimension();
       if (!dim || isa<tp::AllToAllOp>(op))
         return op->emitOpError("tp-partition does not lower this change yet");
       auto dimAttr = builder.getI64IntegerAttr(*dim);

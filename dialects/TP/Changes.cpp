@@ -55,7 +55,7 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
   layout::Mesh mesh = from.getMesh().getMesh();
   SmallVector<unsigned> axes;
   for (auto name :
-       op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
+       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>()) {
     std::optional<unsigned> axis = mesh.find(name);
     if (!axis)
       return op->emitOpError("C2: the mesh has no axis ") << name;
@@ -104,16 +104,47 @@ SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
   OperationState state(op->getLoc(), change.getConjugateName());
   state.addOperands(gradients[0]);
   state.addTypes(dualType(op->getOperand(0).getType()));
-  state.addAttribute("axes", op->getAttr("axes"));
-  if (Attribute reason = op->getAttr("reason"))
+  auto collective = cast<CollectiveOpInterface>(op);
+  state.addAttribute("axes", collective.getAxes());
+  if (StringAttr reason = collective.getReasonAttr())
     state.addAttribute(
-        "reason", builder.getStringAttr("gradient of: " +
-                                        cast<StringAttr>(reason).getValue()));
+        "reason", builder.getStringAttr("gradient of: " + reason.getValue()));
   return {builder.create(state)->getResult(0)};
 }
 
+std::optional<int64_t> colrow::tp::detail::changedDimension(Operation *change) {
+  LayoutAttr from = getLayoutAttr(change->getOperand(0)),
+             to = getLayoutAttr(change->getResult(0));
+  if (!from || !to)
+    return std::nullopt;
+  layout::Layout before = from.getLayout(), after = to.getLayout();
+  for (auto [d, dims] : llvm::enumerate(llvm::zip(before.dims, after.dims)))
+    if (std::get<0>(dims) != std::get<1>(dims))
+      return d;
+  return std::nullopt;
+}
+
+std::optional<Reduction> colrow::tp::detail::reductionOf(StateKind from) {
+  if (from == StateKind::Partial)
+    return Reduction::Sum;
+  if (from == StateKind::PartialMax)
+    return Reduction::Max;
+  return std::nullopt;
+}
+
+std::optional<OperationName> tp::findChange(MLIRContext *context,
+                                            StateKind from, StateKind to) {
+  for (RegisteredOperationName name : context->getRegisteredOperationsByDialect(
+           TPDialect::getDialectNamespace())) {
+    auto *change = name.getInterface<LayoutChangeOpInterface>();
+    if (change && change->getFrom() == from && change->getTo() == to)
+      return name;
+  }
+  return std::nullopt;
+}
+
 LogicalResult colrow::tp::detail::verifyAxes(Operation *op) {
-  auto axes = op->getAttrOfType<ArrayAttr>("axes");
+  ArrayAttr axes = cast<CollectiveOpInterface>(op).getAxes();
   if (axes.empty())
     return op->emitOpError("names no axis of the mesh");
   llvm::SmallDenseSet<Attribute> seen;
@@ -162,7 +193,7 @@ static LogicalResult verifyJoined(Operation *op, Value whole, Value part,
   layout::Mesh mesh = attr.getMesh();
   int64_t ranks = 1;
   for (auto name :
-       op->getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>())
+       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>())
     ranks *= mesh.axes[*mesh.find(name)].size;
   int64_t large = cast<RankedTensorType>(whole.getType()).getDimSize(dim);
   int64_t small = cast<RankedTensorType>(part.getType()).getDimSize(dim);
@@ -176,9 +207,6 @@ static LogicalResult verifyJoined(Operation *op, Value whole, Value part,
 LogicalResult AllReduceOp::verify() {
   if (getInput().getType() != getResult().getType())
     return emitOpError("C1: operand and result have different types");
-  if (getReduction() != "sum" && getReduction() != "max")
-    return emitOpError("C2: reduction \"")
-           << getReduction() << "\" is not sum or max";
   return tp::detail::verifyAxes(*this);
 }
 

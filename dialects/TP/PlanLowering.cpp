@@ -44,8 +44,9 @@ void AllReduceOp::lowerToPlan(PlanLowering &plan) {
   auto type = cast<RankedTensorType>(getInput().getType());
   planir::Place from = plan.place(getInput()), to = plan.place(getResult());
   planir::AllReduceOp::create(plan.getBuilder(), getLoc(),
-                              getReduction() == "max" ? planir::Reduction::max
-                                                      : planir::Reduction::sum,
+                              getReduction() == Reduction::Max
+                                  ? planir::Reduction::max
+                                  : planir::Reduction::sum,
                               type.getNumElements(), from.buffer, to.buffer,
                               getAxesAttr(), tensorBytes(type), getReasonAttr(),
                               planir::startsOf({from, to}), 0, plan.getName());

@@ -206,24 +206,18 @@ private:
     return diag;
   }
 
-  static std::string cure(State from, State to, unsigned operand) {
-    struct Row {
-      StateKind from, to;
-      const char *ops;
-    };
-    using K = StateKind;
-    static const Row table[] = {{K::Replicated, K::Copied, "tp.f"},
-                                {K::Partial, K::Replicated, "tp.g"},
-                                {K::Partial, K::Copied, "tp.g, then tp.f"},
-                                {K::Split, K::Copied, "tp.gather"},
-                                {K::Split, K::Replicated, "tp.unslice"},
-                                {K::Partial, K::Split, "tp.scatter"},
-                                {K::Replicated, K::Split, "tp.slice"},
-                                {K::Split, K::Split, "tp.all_to_all"},
-                                {K::PartialMax, K::Replicated, "tp.g_max"}};
-    for (const Row &row : table)
-      if (row.from == from.kind && row.to == to.kind)
-        return llvm::formatv("put {0} on operand {1}", row.ops, operand);
+  /// The change that leads from one state to the other, or two by way of R.
+  std::string cure(State from, State to, unsigned operand) {
+    MLIRContext *context = op->getContext();
+    if (auto change = findChange(context, from.kind, to.kind))
+      return llvm::formatv("put {0} on operand {1}", change->getStringRef(),
+                           operand);
+    auto first = findChange(context, from.kind, StateKind::Replicated);
+    auto second = findChange(context, StateKind::Replicated, to.kind);
+    if (first && second)
+      return llvm::formatv("put {0}, then {1} on operand {2}",
+                           first->getStringRef(), second->getStringRef(),
+                           operand);
     return llvm::formatv("no change of layout leads from {0} to {1}, so choose "
                          "another layout where operand {2} is made",
                          from.str(), to.str(), operand);

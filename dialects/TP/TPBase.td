@@ -182,6 +182,15 @@ def TP_SourceAttr : TP_Attr<"Source", "source"> {
   let genVerifyDecl = 1;
 }
 
+def TP_Reduction : I32EnumAttr<"Reduction", "what a collective makes of the ranks' values", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">]> {
+  let cppNamespace = "::colrow::tp";
+  let genSpecializedAttr = 0;
+}
+def TP_ReductionAttr : EnumAttr<TP_Dialect, TP_Reduction, "reduction"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def TP_InputRole : I32EnumAttr<"InputRole", "what fills an input", [
     I32EnumAttrCase<"Ids", 0, "ids">, I32EnumAttrCase<"Labels", 1, "labels">,
     I32EnumAttrCase<"Data", 2, "data">]> {
@@ -387,6 +396,28 @@ def PlanLowerableOpInterface : OpInterface<"PlanLowerableOpInterface"> {
   let methods = [
     InterfaceMethod<"Appends this op's instructions.",
       "void", "lowerToPlan", (ins "::colrow::tp::PlanLowering &":$lowering)>
+  ];
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::colrow::tp";
+  let description = [{
+    What an op does over the ranks of mesh axes: the collectives on local
+    tensors, the local slice, and the changes of layout that become them.
+  }];
+  let methods = [
+    InterfaceMethod<"Names of the axes, outermost first.",
+      "::mlir::ArrayAttr", "getAxes">,
+    InterfaceMethod<"What it is there for, in words; null if nobody says.",
+      "::mlir::StringAttr", "getReasonAttr">,
+    InterfaceMethod<"Dimension that it splits or joins; none if all ranks hold "
+                    "the whole before and after.",
+      "std::optional<int64_t>", "getDimension", (ins), [{}],
+      [{ return std::nullopt; }]>,
+    InterfaceMethod<"What it makes of the ranks' values; none if it moves them "
+                    "only.",
+      "std::optional<::colrow::tp::Reduction>", "getReductionKind", (ins), [{}],
+      [{ return std::nullopt; }]>
   ];
 }
 

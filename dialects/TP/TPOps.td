@@ -307,7 +307,7 @@ def TP_NextOp : TP_Op<"next", [Terminator]> {
 //===----------------------------------------------------------------------===//
 
 class TP_ChangeOp<string mnem, string from, string to, string conjugate>
-    : TP_Op<mnem, [Pure, LayoutChangeOpInterface,
+    : TP_Op<mnem, [Pure, LayoutChangeOpInterface, CollectiveOpInterface,
                    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
                        OptionalAttr<StrAttr>:$reason);
@@ -324,6 +324,12 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate>
       return ::colrow::layout::StateKind::}] # to # [{;
     }
     static ::llvm::StringRef getConjugateName() { return "tp.}] # conjugate # [{"; }
+    std::optional<int64_t> getDimension() {
+      return ::colrow::tp::detail::changedDimension(*this);
+    }
+    std::optional<::colrow::tp::Reduction> getReductionKind() {
+      return ::colrow::tp::detail::reductionOf(getFrom());
+    }
   }];
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() {
@@ -399,7 +405,7 @@ def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all"> {
 //===----------------------------------------------------------------------===//
 
 class TP_CollectiveOp<string mnem>
-    : TP_Op<mnem, [Pure, DeclareOpInterfaceMethods<PlanLowerableOpInterface>,
+    : TP_Op<mnem, [Pure, CollectiveOpInterface, DeclareOpInterfaceMethods<PlanLowerableOpInterface>,
                    DeclareOpInterfaceMethods<CostedOpInterface>]> {
   let hasVerifier = 1;
   let results = (outs TP_Tensor:$result);
@@ -417,11 +423,10 @@ def TP_AllReduceOp : TP_CollectiveOp<"all_reduce"> {
 
     **Constraints**
     - C1: operand and result have one type.
-    - C2: the reduction is sum or max.
     - the axes differ, and the module's mesh has them (all collectives).
   }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
-                       DefaultValuedStrAttr<StrAttr, "sum">:$reduction,
+                       DefaultValuedAttr<TP_ReductionAttr, "::colrow::tp::Reduction::Sum">:$reduction,
                        OptionalAttr<StrAttr>:$reason);
 }
 
@@ -451,7 +456,7 @@ def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
 }
 
 def TP_LocalSliceOp : TP_Op<"local_slice",
-    [Pure, DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>]> {
+    [Pure, CollectiveOpInterface, DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace"]>]> {
   let summary = "one's own block of dimension `dim`, zero where it is padding";
   let description = [{
     The local form of `tp.slice`. `layout` is that of the result in the whole
@@ -492,3 +497,18 @@ def TP_MaskPaddingOp : TP_Op<"mask_padding",
 }
 
 #endif // COLROW_TP_OPS_TD
+  let extraClassDeclaration = [{
+    std::optional<::colrow::tp::Reduction> getReductionKind() { return getReduction(); }
+  }];
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+  }];
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+    std::optional<::colrow::tp::Reduction> getReductionKind() {
+      return ::colrow::tp::Reduction::Sum;
+    }
+  }];
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+  }];

@@ -26,15 +26,20 @@ std::optional<NamedItem> sharding::changeWork(StateKind from, StateKind to,
   if (ranks == 1)
     return std::nullopt;
   if (from == K::Split && to == K::Split)
-    return change("tp.all_to_all", cost::ChangeKind::AllToAll, before);
+    return change(tp::AllToAllOp::getOperationName(),
+                  cost::ChangeKind::AllToAll, before);
   if (from == K::Split)
-    return change("tp.all_gather", cost::ChangeKind::AllGather, after);
+    return change(tp::AllGatherOp::getOperationName(),
+                  cost::ChangeKind::AllGather, after);
   if (from == K::Partial && to == K::Split)
-    return change("tp.reduce_scatter", cost::ChangeKind::ReduceScatter, before);
+    return change(tp::ReduceScatterOp::getOperationName(),
+                  cost::ChangeKind::ReduceScatter, before);
   if (to == K::Split)
-    return NamedItem{"tp.local_slice", cost::Rows{0, after}};
+    return NamedItem{tp::LocalSliceOp::getOperationName(),
+                     cost::Rows{0, after}};
   if (from == K::Partial || from == K::PartialMax)
-    return change("tp.all_reduce", cost::ChangeKind::AllReduce, before);
+    return change(tp::AllReduceOp::getOperationName(),
+                  cost::ChangeKind::AllReduce, before);
   return std::nullopt; // R to C
 }
 

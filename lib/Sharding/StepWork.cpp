@@ -216,8 +216,9 @@ static std::optional<NamedItem> workWithLayouts(Operation *op,
                                                 const layout::Mesh &mesh) {
   if (auto change = dyn_cast<tp::LayoutChangeOpInterface>(op)) {
     SmallVector<unsigned> axes;
-    for (StringRef name :
-         op->getAttrOfType<ArrayAttr>("axes").getAsValueRange<StringAttr>())
+    for (StringRef name : cast<tp::CollectiveOpInterface>(op)
+                              .getAxes()
+                              .getAsValueRange<StringAttr>())
       axes.push_back(*mesh.find(name));
     return changeWork(change.getFrom(), change.getTo(),
                       tp::localBytes(op->getOperand(0).getType()),

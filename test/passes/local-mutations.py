@@ -53,8 +53,8 @@ for n, m in places(lines, r"(%\w+) = tp\.all_reduce (%\w+) ", 8):
     again = lines[n].replace(f"{m[1]} =", "%again =", 1).replace(f" {m[2]} ", f" {m[1]} ", 1)
     later = [re.sub(re.escape(m[1]) + r"\b", "%again", line) for line in lines[n + 1:]]
     refused(lines[:n + 1] + [again] + later, f"doubled: {lines[n]}", *states)
-    swapped = (lines[n].replace('reduction = "max"', 'reduction = "sum"') if '"max"' in lines[n]
-               else re.sub(r'over \["tp"\] (\{)?', r'over ["tp"] {reduction = "max", ', lines[n]))
+    swapped = (lines[n].replace("reduction<max>", "reduction<sum>") if "reduction<max>" in lines[n]
+               else re.sub(r'over \["tp"\] (\{)?', r'over ["tp"] {reduction = #tp.reduction<max>, ', lines[n]))
     refused(lines[:n] + [swapped] + lines[n + 1:], f"sum and max: {lines[n]}", *states)
 for n, m in places(lines, r"tp\.(embedding|embedding_grad|pick|pick_grad|attention|attention_grad) .*layout = #\w+", 6):
     bare = re.sub(r"layout = #\w+(, )?", "", lines[n])

@@ -56,7 +56,7 @@ module attributes {tp.mesh = #mesh} {
 // CHECK: %[[L:.*]] = tp.matmul %{{.*}}, %[[W]] : {{.*}} -> tensor<6x17xf32>
 // CHECK: %[[M1:.*]] = tp.mask_padding %[[L]] with 0xFFF0000000000000 {layout = #[[V:.*]]} : tensor<6x17xf32> -> tensor<6x17xf32>
 // CHECK: %[[PM:.*]] = tp.row_max %[[M1]]
-// CHECK: %[[M:.*]] = tp.all_reduce %[[PM]] over ["tp"] {reduction = "max"}
+// CHECK: %[[M:.*]] = tp.all_reduce %[[PM]] over ["tp"] {reduction = #tp.reduction<max>}
 // CHECK: %[[M2:.*]] = tp.mask_padding %[[L]] with 0xFFF0000000000000
 // CHECK: tp.sum_exp %[[M2]], %[[M]]
 // CHECK-NOT: tp.mask_padding

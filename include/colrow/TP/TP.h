@@ -170,6 +170,10 @@ llvm::LogicalResult verifyLeaving(mlir::Operation *op, llvm::StringRef name,
 /// Checks the axes of a collective: named once, and in the module's mesh.
 llvm::LogicalResult verifyAxes(mlir::Operation *op);
 llvm::LogicalResult verifyChange(mlir::Operation *op);
+/// The dimension whose factors a change of layout changes.
+std::optional<int64_t> changedDimension(mlir::Operation *change);
+/// The reduction that leads out of state `from`.
+std::optional<Reduction> reductionOf(layout::StateKind from);
 llvm::SmallVector<mlir::Value> buildConjugate(mlir::Operation *op,
                                               mlir::OpBuilder &builder,
                                               mlir::ValueRange gradients);
@@ -185,6 +189,11 @@ namespace colrow::tp {
 /// What becomes of the gradient of `result` in `operand` of the same op. Only
 /// floats have gradients.
 GradientFlow getGradientFlow(mlir::OpResult result, mlir::OpOperand &operand);
+/// The change of layout that leads from one state to the other, of those that
+/// `context` knows; none if no single one does.
+std::optional<mlir::OperationName> findChange(mlir::MLIRContext *context,
+                                              layout::StateKind from,
+                                              layout::StateKind to);
 /// What `op` does on one rank of `mesh`; none for symbols, aliases, changes of
 /// layout that are no collectives yet.
 std::optional<cost::WorkItem> workOf(mlir::Operation *op,

@@ -66,8 +66,8 @@ func.func @changes(%r: tensor<6x60xf32, #r2>, %p: tensor<6x60xf32, #p2>, %s: ten
 func.func @local(%x: tensor<2x60xf32>, %w: tensor<6x60xf32>) {
   // CHECK: tp.all_reduce %{{.*}} over ["tp"] : tensor<2x60xf32> -> tensor<2x60xf32>
   %1 = tp.all_reduce %x over ["tp"] : tensor<2x60xf32> -> tensor<2x60xf32>
-  // CHECK: tp.all_reduce %{{.*}} over ["tp"] {reduction = "max"} : tensor<2x60xf32> -> tensor<2x60xf32>
-  %2 = tp.all_reduce %x over ["tp"] {reduction = "max"} : tensor<2x60xf32> -> tensor<2x60xf32>
+  // CHECK: tp.all_reduce %{{.*}} over ["tp"] {reduction = #tp.reduction<max>} : tensor<2x60xf32> -> tensor<2x60xf32>
+  %2 = tp.all_reduce %x over ["tp"] {reduction = #tp.reduction<max>} : tensor<2x60xf32> -> tensor<2x60xf32>
   // CHECK: tp.all_gather %{{.*}} over ["tp"] {dim = 0 : i64} : tensor<2x60xf32> -> tensor<6x60xf32>
   %3 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x60xf32> -> tensor<6x60xf32>
   // CHECK: tp.reduce_scatter %{{.*}} over ["tp"] {dim = 0 : i64} : tensor<6x60xf32> -> tensor<2x60xf32>
