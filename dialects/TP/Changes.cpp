@@ -112,6 +112,16 @@ SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
   return {builder.create(state)->getResult(0)};
 }
 
+OpFoldResult colrow::tp::detail::foldChange(Operation *change) {
+  // No change makes summands, so a value that is again as it was has been whole
+  // or in blocks all the time, and every rank holds again what it held.
+  auto before = change->getOperand(0).getDefiningOp<LayoutChangeOpInterface>();
+  if (before &&
+      before->getOperand(0).getType() == change->getResult(0).getType())
+    return before->getOperand(0);
+  return {};
+}
+
 std::optional<int64_t> colrow::tp::detail::changedDimension(Operation *change) {
   LayoutAttr from = getLayoutAttr(change->getOperand(0)),
              to = getLayoutAttr(change->getResult(0));

@@ -351,6 +351,7 @@ def TP_ReshapeOp : TP_Op<"reshape", [Pure, Differentiable, Plan,
   let results = (outs TP_FloatTensor:$y);
   let assemblyFormat =
       "operands attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 def TP_RotaryOp : TP_RuleOp<"rotary", "x: b s * d -> y: b s * d",
@@ -419,9 +420,9 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
   let results = (outs TP_FloatTensor:$dq, TP_FloatTensor:$dk, TP_FloatTensor:$dv);
   let whole = "s t d";
   let linear = "dy";
-  let moreDefinitions = [{
   // dv = p^T dy, and dq and dk are linear in dy too.
   let paddingZeroIf = ["dy"];
+  let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getQ(); }
   }];
 }
@@ -473,8 +474,8 @@ def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "x: * v, max: *, dy: * -> dx: * 
   let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max, TP_F32Tensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
-  let moreDefinitions = [{
   let neutralPadding = "-inf";
+  let moreDefinitions = [{
     std::optional<double> $cppClass::getPaddingValue(
         unsigned, ::llvm::ArrayRef<std::optional<double>> operands) {
       if (operands[0] == -std::numeric_limits<double>::infinity())
@@ -493,8 +494,8 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
   let results = (outs TP_F32Tensor:$y);
   let linear = "x";
   // Padding is never picked, whatever it holds.
-  let moreDefinitions = [{
   let neutralPadding = "any";
+  let moreDefinitions = [{
     ::mlir::Value $cppClass::getIndexedValue() { return getX(); }
   }];
 }

@@ -316,6 +316,7 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate>
     $input `over` $axes attr-dict `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
   let extraClassDeclaration = [{
     static ::colrow::layout::StateKind getFrom() {
       return ::colrow::layout::StateKind::}] # from # [{;
@@ -334,6 +335,9 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate>
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() {
       return ::colrow::tp::detail::verifyChange(*this);
+    }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) {
+      return ::colrow::tp::detail::foldChange(*this);
     }
     ::llvm::SmallVector<::mlir::Value> $cppClass::buildGradients(
         ::mlir::OpBuilder &builder, ::mlir::ValueRange gradients,

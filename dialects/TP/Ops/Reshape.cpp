@@ -68,6 +68,15 @@ llvm::Expected<layout::FactorRule> ReshapeOp::getFactorRule() {
   return rule;
 }
 
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getY().getType())
+    return getX();
+  auto before = getX().getDefiningOp<ReshapeOp>();
+  if (before && before.getX().getType() == getY().getType())
+    return before.getX();
+  return {};
+}
+
 std::optional<double>
 ReshapeOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
   return operands[0];

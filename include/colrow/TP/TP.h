@@ -170,6 +170,9 @@ llvm::LogicalResult verifyLeaving(mlir::Operation *op, llvm::StringRef name,
 /// Checks the axes of a collective: named once, and in the module's mesh.
 llvm::LogicalResult verifyAxes(mlir::Operation *op);
 llvm::LogicalResult verifyChange(mlir::Operation *op);
+/// The value that a change of layout gives back: its operand's operand, if the
+/// two changes undo each other. Null if there is none.
+mlir::OpFoldResult foldChange(mlir::Operation *change);
 /// The dimension whose factors a change of layout changes.
 std::optional<int64_t> changedDimension(mlir::Operation *change);
 /// The reduction that leads out of state `from`.
