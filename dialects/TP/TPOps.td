@@ -324,13 +324,13 @@ class TP_ChangeOp<string mnem, string from, string to, string conjugate>
     static ::colrow::layout::StateKind getTo() {
       return ::colrow::layout::StateKind::}] # to # [{;
     }
-    static ::llvm::StringRef getConjugateName() { return "tp.}] # conjugate # [{"; }
     std::optional<int64_t> getDimension() {
       return ::colrow::tp::detail::changedDimension(*this);
     }
     std::optional<::colrow::tp::Reduction> getReductionKind() {
       return ::colrow::tp::detail::reductionOf(getFrom());
     }
+    static ::llvm::StringRef getConjugateName() { return "tp.}] # conjugate # [{"; }
   }];
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() {
@@ -354,6 +354,22 @@ def TP_FOp : TP_ChangeOp<"f", "Replicated", "Copied", "g"> {
     whose the gradient is: after `f` each rank has a share of it, and the
     conjugate `tp.g` sums the shares. Megatron-LM calls it copy_to.
 
+    What two ranks hold:
+
+                 rank 0   rank 1
+        before   x        x
+        after    x        x
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #c = #tp.layout<#mesh, [_, _] copied "tp">
+    func.func @f(%x: tensor<4x6xf32, #r>) -> tensor<4x6xf32, #c> {
+      %y = tp.f %x over ["tp"] : tensor<4x6xf32, #r> -> tensor<4x6xf32, #c>
+      return %y : tensor<4x6xf32, #c>
+    }
+    ```
+
     **Constraints** (all changes of layout)
     - C1: operand and result have the same shape and element type, and layouts on one mesh.
     - C2: on each of `axes`, which differ, the states are the op's.
@@ -368,6 +384,22 @@ def TP_GOp : TP_ChangeOp<"g", "Partial", "Replicated", "f"> {
     P to R: the summands of all ranks become their sum on every rank. `Pure`:
     a function of the operand on all ranks, which run one program.
     Megatron-LM calls it reduce_from.
+
+    What two ranks hold:
+
+                 rank 0    rank 1
+        before   x0        x1
+        after    x0 + x1   x0 + x1
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #p = #tp.layout<#mesh, [_, _] partial "tp">
+    #r = #tp.layout<#mesh, [_, _]>
+    func.func @g(%x: tensor<4x6xf32, #p>) -> tensor<4x6xf32, #r> {
+      %y = tp.g %x over ["tp"] : tensor<4x6xf32, #p> -> tensor<4x6xf32, #r>
+      return %y : tensor<4x6xf32, #r>
+    }
+    ```
   }];
 }
 
@@ -376,32 +408,138 @@ def TP_GMaxOp : TP_ChangeOp<"g_max", "PartialMax", "Replicated", "f"> {
   let description = [{
     Partial maximum to R. Made by decompositions only (the maximum of split
     logits), on values that no gradient flows through.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x0            x1
+        after    max(x0, x1)   max(x0, x1)
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #m = #tp.layout<#mesh, [_, _] partial_max "tp">
+    #r = #tp.layout<#mesh, [_, _]>
+    func.func @g_max(%x: tensor<4x6xf32, #m>) -> tensor<4x6xf32, #r> {
+      %y = tp.g_max %x over ["tp"] : tensor<4x6xf32, #m> -> tensor<4x6xf32, #r>
+      return %y : tensor<4x6xf32, #r>
+    }
+    ```
   }];
 }
 
 def TP_GatherOp : TP_ChangeOp<"gather", "Split", "Copied", "scatter"> {
   let summary = "blocks to the whole, for consumers that do different work";
-  let description = [{ S to C: all-gather forward, reduce-scatter backward. }];
+  let description = [{
+    S to C: all-gather forward, reduce-scatter backward.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:3]   x[0:4, 3:6]
+        after    x[0:4, 0:6]   x[0:4, 0:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    #c = #tp.layout<#mesh, [_, _] copied "tp">
+    func.func @gather(%x: tensor<4x6xf32, #s>) -> tensor<4x6xf32, #c> {
+      %y = tp.gather %x over ["tp"] : tensor<4x6xf32, #s> -> tensor<4x6xf32, #c>
+      return %y : tensor<4x6xf32, #c>
+    }
+    ```
+  }];
 }
 
 def TP_ScatterOp : TP_ChangeOp<"scatter", "Partial", "Split", "gather"> {
   let summary = "summands to blocks of the sum";
-  let description = [{ P to S: reduce-scatter forward, all-gather backward. }];
+  let description = [{
+    P to S: reduce-scatter forward, all-gather backward.
+
+    What two ranks hold:
+
+                 rank 0                rank 1
+        before   x0                    x1
+        after    (x0 + x1)[0:4, 0:3]   (x0 + x1)[0:4, 3:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #p = #tp.layout<#mesh, [_, _] partial "tp">
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    func.func @scatter(%x: tensor<4x6xf32, #p>) -> tensor<4x6xf32, #s> {
+      %y = tp.scatter %x over ["tp"] : tensor<4x6xf32, #p> -> tensor<4x6xf32, #s>
+      return %y : tensor<4x6xf32, #s>
+    }
+    ```
+  }];
 }
 
 def TP_SliceOp : TP_ChangeOp<"slice", "Replicated", "Split", "unslice"> {
   let summary = "the whole to one's own block, without communication";
-  let description = [{ R to S: each rank keeps its block. }];
+  let description = [{
+    R to S: each rank keeps its block.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:6]   x[0:4, 0:6]
+        after    x[0:4, 0:3]   x[0:4, 3:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #r = #tp.layout<#mesh, [_, _]>
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    func.func @slice(%x: tensor<4x6xf32, #r>) -> tensor<4x6xf32, #s> {
+      %y = tp.slice %x over ["tp"] : tensor<4x6xf32, #r> -> tensor<4x6xf32, #s>
+      return %y : tensor<4x6xf32, #s>
+    }
+    ```
+  }];
 }
 
 def TP_UnsliceOp : TP_ChangeOp<"unslice", "Split", "Replicated", "slice"> {
   let summary = "blocks to the whole, for consumers that repeat the same work";
-  let description = [{ S to R: all-gather forward, a local slice backward. }];
+  let description = [{
+    S to R: all-gather forward, a local slice backward.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:3]   x[0:4, 3:6]
+        after    x[0:4, 0:6]   x[0:4, 0:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    #r = #tp.layout<#mesh, [_, _]>
+    func.func @unslice(%x: tensor<4x6xf32, #s>) -> tensor<4x6xf32, #r> {
+      %y = tp.unslice %x over ["tp"] : tensor<4x6xf32, #s> -> tensor<4x6xf32, #r>
+      return %y : tensor<4x6xf32, #r>
+    }
+    ```
+  }];
 }
 
 def TP_AllToAllOp : TP_ChangeOp<"all_to_all", "Split", "Split", "all_to_all"> {
   let summary = "a split on one dimension to a split on another";
-  let description = [{ S to S: experts; heads to sequence. }];
+  let description = [{
+    S to S: experts; heads to sequence.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:3]   x[0:4, 3:6]
+        after    x[0:2, 0:6]   x[2:4, 0:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    #t = #tp.layout<#mesh, [{4 over "tp"}, _]>
+    func.func @all_to_all(%x: tensor<4x6xf32, #s>) -> tensor<4x6xf32, #t> {
+      %y = tp.all_to_all %x over ["tp"] : tensor<4x6xf32, #s> -> tensor<4x6xf32, #t>
+      return %y : tensor<4x6xf32, #t>
+    }
+    ```
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -425,6 +563,19 @@ def TP_AllReduceOp : TP_CollectiveOp<"all_reduce"> {
     r, the same bits everywhere. `Pure`, since every rank of the group runs the
     same program and so reaches it.
 
+    What two ranks hold:
+
+                 rank 0    rank 1
+        before   x0        x1
+        after    x0 + x1   x0 + x1
+
+    ```mlir
+    func.func @all_reduce(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+      %y = tp.all_reduce %x over ["tp"] : tensor<4x6xf32> -> tensor<4x6xf32>
+      return %y : tensor<4x6xf32>
+    }
+    ```
+
     **Constraints**
     - C1: operand and result have one type.
     - the axes differ, and the module's mesh has them (all collectives).
@@ -432,6 +583,9 @@ def TP_AllReduceOp : TP_CollectiveOp<"all_reduce"> {
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes,
                        DefaultValuedAttr<TP_ReductionAttr, "::colrow::tp::Reduction::Sum">:$reduction,
                        OptionalAttr<StrAttr>:$reason);
+  let extraClassDeclaration = [{
+    std::optional<::colrow::tp::Reduction> getReductionKind() { return getReduction(); }
+  }];
 }
 
 def TP_AllGatherOp : TP_CollectiveOp<"all_gather"> {
@@ -440,6 +594,19 @@ def TP_AllGatherOp : TP_CollectiveOp<"all_gather"> {
     Before: rank r holds block r along `dim`. After: every rank holds the whole,
     in rank order, without the padding of the last blocks.
 
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:3]   x[0:4, 3:6]
+        after    x[0:4, 0:6]   x[0:4, 0:6]
+
+    ```mlir
+    func.func @all_gather(%x: tensor<4x3xf32>) -> tensor<4x6xf32> {
+      %y = tp.all_gather %x over ["tp"] {dim = 1 : i64} : tensor<4x3xf32> -> tensor<4x6xf32>
+      return %y : tensor<4x6xf32>
+    }
+    ```
+
     **Constraints** (also of tp.reduce_scatter, the other way round)
     - C1: `dim` is a dimension.
     - C2: operand and result differ along it only.
@@ -447,6 +614,9 @@ def TP_AllGatherOp : TP_CollectiveOp<"all_gather"> {
   }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
                        OptionalAttr<StrAttr>:$reason);
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+  }];
 }
 
 def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
@@ -454,9 +624,28 @@ def TP_ReduceScatterOp : TP_CollectiveOp<"reduce_scatter"> {
   let description = [{
     Before: rank r holds a whole summand. After: rank r holds block r of the
     sum, zero where the block is padding.
+
+    What two ranks hold:
+
+                 rank 0                rank 1
+        before   x0                    x1
+        after    (x0 + x1)[0:4, 0:3]   (x0 + x1)[0:4, 3:6]
+
+    ```mlir
+    func.func @reduce_scatter(%x: tensor<4x6xf32>) -> tensor<4x3xf32> {
+      %y = tp.reduce_scatter %x over ["tp"] {dim = 1 : i64} : tensor<4x6xf32> -> tensor<4x3xf32>
+      return %y : tensor<4x3xf32>
+    }
+    ```
   }];
   let arguments = (ins TP_Tensor:$input, StrArrayAttr:$axes, I64Attr:$dim,
                        OptionalAttr<StrAttr>:$reason);
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+    std::optional<::colrow::tp::Reduction> getReductionKind() {
+      return ::colrow::tp::Reduction::Sum;
+    }
+  }];
 }
 
 def TP_LocalSliceOp : TP_Op<"local_slice",
@@ -465,6 +654,21 @@ def TP_LocalSliceOp : TP_Op<"local_slice",
   let description = [{
     The local form of `tp.slice`. `layout` is that of the result in the whole
     tensor.
+
+    What two ranks hold:
+
+                 rank 0        rank 1
+        before   x[0:4, 0:6]   x[0:4, 0:6]
+        after    x[0:4, 0:3]   x[0:4, 3:6]
+
+    ```mlir
+    #mesh = #tp.mesh<"tp"=2>
+    #s = #tp.layout<#mesh, [_, {6 over "tp"} ]>
+    func.func @local_slice(%x: tensor<4x6xf32>) -> tensor<4x3xf32> {
+      %y = tp.local_slice %x over ["tp"] {dim = 1 : i64, layout = #s} : tensor<4x6xf32> -> tensor<4x3xf32>
+      return %y : tensor<4x3xf32>
+    }
+    ```
 
     **Constraints**
     - C1: `dim` is a dimension.
@@ -478,6 +682,9 @@ def TP_LocalSliceOp : TP_Op<"local_slice",
     $input `over` $axes attr-dict `:` type($input) `->` type($result)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
+  }];
 }
 
 def TP_MaskPaddingOp : TP_Op<"mask_padding",
@@ -501,18 +708,3 @@ def TP_MaskPaddingOp : TP_Op<"mask_padding",
 }
 
 #endif // COLROW_TP_OPS_TD
-  let extraClassDeclaration = [{
-    std::optional<::colrow::tp::Reduction> getReductionKind() { return getReduction(); }
-  }];
-  let extraClassDeclaration = [{
-    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
-  }];
-  let extraClassDeclaration = [{
-    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
-    std::optional<::colrow::tp::Reduction> getReductionKind() {
-      return ::colrow::tp::Reduction::Sum;
-    }
-  }];
-  let extraClassDeclaration = [{
-    std::optional<int64_t> getDimension() { return int64_t(getDim()); }
-  }];

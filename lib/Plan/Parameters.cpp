@@ -88,8 +88,8 @@ static Attribute fromSource(const plan::SourceT &source, MLIRContext *context) {
 }
 
 static tp::InitAttr fromInit(const plan::InitT &init, MLIRContext *context) {
-  return tp::InitAttr::get(context, tp::InitKind(uint32_t(init.kind)), init.mean,
-                           init.std);
+  return tp::InitAttr::get(context, tp::InitKind(uint32_t(init.kind)),
+                           init.mean, init.std);
 }
 
 void planir::createParameter(OpBuilder &builder,

@@ -55,7 +55,7 @@ module attributes {tp.mesh = #mesh} {
     // CHECK: plan.all_reduce sum of 70 %[[X:.*]] : f32 to %{{.*}} : f32 over ["tp"] payload 280 reason "it" "tp.all_reduce"
     %a = tp.all_reduce %x over ["tp"] {reason = "it"} : tensor<2x5x7xf32> -> tensor<2x5x7xf32>
     // CHECK: plan.all_reduce max of 70 %[[X]] : f32 to %{{.*}} : f32 over ["dp", "tp"] payload 280 "tp.all_reduce"
-    %b = tp.all_reduce %x over ["dp", "tp"] {reduction = "max"} : tensor<2x5x7xf32> -> tensor<2x5x7xf32>
+    %b = tp.all_reduce %x over ["dp", "tp"] {reduction = #tp.reduction<max>} : tensor<2x5x7xf32> -> tensor<2x5x7xf32>
     // CHECK: plan.all_gather 2 x 14 of 35 %{{.*}} : f32 to %{{.*}} : f32 over ["tp"] payload 280 "tp.all_gather"
     %c = tp.all_gather %p over ["tp"] {dim = 1 : i64} : tensor<2x2x7xf32> -> tensor<2x5x7xf32>
     // CHECK: plan.reduce_scatter 2 x 14 of 35 %[[X]] : f32 to %{{.*}} : f32 over ["tp"] payload 280 "tp.reduce_scatter"
