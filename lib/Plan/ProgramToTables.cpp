@@ -50,13 +50,8 @@ private:
 uint32_t ProgramWriter::addBuffer(plan::Region region, BufferType type,
                                   StringRef name, uint64_t offset,
                                   uint64_t bytes) {
-  auto buffer = std::make_unique<plan::BufferT>();
-  buffer->name = name.str();
-  buffer->region = region;
-  buffer->dtype = toDType(type.getElementType());
-  buffer->offset = offset;
-  buffer->bytes = bytes;
-  program.buffers.push_back(std::move(buffer));
+  program.buffers.push_back(
+      makeBuffer(region, name, type.getElementType(), offset, bytes));
   return firstBuffer + program.buffers.size() - 1;
 }
 

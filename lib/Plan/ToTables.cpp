@@ -15,16 +15,23 @@ LogicalResult planir::reportNoPlace(Operation *op) {
   return op->emitOpError("has no place; run plan-place first");
 }
 
-uint32_t ModuleWriter::addBuffer(plan::Region region, StringRef name,
-                                 Type element, uint64_t offset,
-                                 uint64_t bytes) {
+std::unique_ptr<plan::BufferT> planir::makeBuffer(plan::Region region,
+                                                  StringRef name, Type element,
+                                                  uint64_t offset,
+                                                  uint64_t bytes) {
   auto buffer = std::make_unique<plan::BufferT>();
   buffer->name = name.str();
   buffer->region = region;
   buffer->dtype = toDType(element);
   buffer->offset = offset;
   buffer->bytes = bytes;
-  plan->buffers.push_back(std::move(buffer));
+  return buffer;
+}
+
+uint32_t ModuleWriter::addBuffer(plan::Region region, StringRef name,
+                                 Type element, uint64_t offset,
+                                 uint64_t bytes) {
+  plan->buffers.push_back(makeBuffer(region, name, element, offset, bytes));
   return plan->buffers.size() - 1;
 }
 

@@ -11,6 +11,12 @@
 
 namespace colrow::planir {
 
+/// A row of the table of buffers: `offset` and `bytes` in bytes.
+std::unique_ptr<plan::BufferT> makeBuffer(plan::Region region,
+                                          llvm::StringRef name,
+                                          mlir::Type element, uint64_t offset,
+                                          uint64_t bytes);
+
 /// Translates what stands in the module and is shared by its programs.
 class ModuleWriter {
 public:
