@@ -2,12 +2,12 @@
 //
 // tp-complete-inputs: every argument is a named input with all it says.
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/TP/Inputs.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/dialects/TP/Inputs.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_COMPLETEINPUTS
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -2,13 +2,13 @@
 //
 // tp-count: what a partitioned step does, op by op, against what was predicted.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include "colrow/Sharding/TopologyAttr.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_COUNT
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -2,13 +2,13 @@
 //
 // tp-differentiate: the backward graph, op by op from the loss.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_DIFFERENTIATE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -7,12 +7,12 @@
 // if all its operands exist at the place of the group's last member, so moving
 // it there keeps the order of definitions.
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/TP/RowLowering.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/dialects/TP/RowLowering.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_FUSE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // tp-insert-conjugates: decompose what is split over statistics, then give each
 // operand the state that its op's way wants.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include "colrow/Sharding/TopologyAttr.h"
 #include "llvm/ADT/MapVector.h"
@@ -11,7 +11,7 @@
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_INSERTCONJUGATES
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 #ifndef COLROW_PASSES_LOCALCHECKS_H
 #define COLROW_PASSES_LOCALCHECKS_H
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 

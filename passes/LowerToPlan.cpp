@@ -6,15 +6,15 @@
 // Invariant: each tensor has one buffer, written by the instructions of the op
 // that makes it and by nothing else; a reshape shares its operand's.
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/Plan/KernelTable.h"
-#include "colrow/TP/Inputs.h"
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/TP/RowLowering.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/dialects/Plan/KernelTable.h"
+#include "colrow/dialects/TP/Inputs.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/dialects/TP/RowLowering.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_LOWERTOPLAN
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -2,12 +2,12 @@
 //
 // tp-optimize: gradient norm, clipping and AdamW as ordinary tp ops.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_OPTIMIZE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

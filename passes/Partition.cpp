@@ -3,13 +3,13 @@
 // tp-partition: local shapes, collectives, and masks where padding would count.
 
 #include "colrow/Layout/FactorRule.h"
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include <cmath>
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PARTITION
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

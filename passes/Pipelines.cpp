@@ -2,7 +2,7 @@
 //
 // The pipeline from a graph to a plan, phase by phase.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 
 using namespace mlir;
 using namespace colrow;

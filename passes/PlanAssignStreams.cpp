@@ -2,12 +2,12 @@
 //
 // plan-assign-streams: on a CPU everything runs on one stream.
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANASSIGNSTREAMS
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -3,12 +3,12 @@
 // plan-compile-kernels: the kernels' texts become one object.
 
 #include "colrow/Kernel/Compile.h"
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "mlir/IR/AsmState.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANCOMPILEKERNELS
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -5,13 +5,13 @@
 // that it sees]; [b, heads, s, t] never exists. The gradient computes the
 // probabilities again from the logarithms of the rows' sums (Dao et al., 2022).
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/Plan/KernelTable.h"
-#include "colrow/runtime/PlanLimits.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/dialects/Plan/KernelTable.h"
+#include "colrow/runtime/Plan/PlanLimits.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANEXPANDATTENTION
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

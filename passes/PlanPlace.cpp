@@ -6,17 +6,17 @@
 // Invariant: the uses of a buffer are in the order of its instructions, and
 // whatever moves a use to another buffer moves it in IR and in the table alike.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Arena.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/StreamOrder.h"
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/runtime/PlanFile.h"
-#include "colrow/runtime/PlanLimits.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/runtime/Plan/PlanFile.h"
+#include "colrow/runtime/Plan/PlanLimits.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANPLACE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -2,13 +2,13 @@
 //
 // plan-verify: the runtime's checker on the tables that the module becomes.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Tables.h"
-#include "colrow/runtime/CheckPlan.h"
+#include "colrow/runtime/Plan/CheckPlan.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANVERIFY
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

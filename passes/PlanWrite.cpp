@@ -2,13 +2,13 @@
 //
 // plan-write: the plan file.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Tables.h"
-#include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/Plan/PlanFile.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANWRITE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

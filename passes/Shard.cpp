@@ -3,13 +3,13 @@
 // tp-shard: options in, layouts out; lib/Sharding makes the problem and writes
 // its solution.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/AxisProblem.h"
 #include "colrow/Sharding/TopologyAttr.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_SHARD
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 //
 // The function that passes work on, checked.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_VERIFYPHASE
-#include "colrow/Passes/Passes.h.inc"
+#include "colrow/passes/Passes.h.inc"
 } // namespace colrow::passes
 
 using namespace mlir;

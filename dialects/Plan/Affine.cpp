@@ -2,7 +2,7 @@
 //
 // Affine numbers: arithmetic, attributes, text.
 
-#include "colrow/Plan/Affine.h"
+#include "colrow/dialects/Plan/Affine.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 #ifndef COLROW_DIALECTS_PLAN_ASSEMBLY_H
 #define COLROW_DIALECTS_PLAN_ASSEMBLY_H
 
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 namespace colrow::planir {
 using Operands = llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand>;

@@ -2,7 +2,7 @@
 //
 // Instructions from places and shapes.
 
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -3,7 +3,7 @@
 // Registration of the plan dialect.
 
 #include "Assembly.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -11,31 +11,31 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::planir;
 
-#include "colrow/Plan/PlanDialect.cpp.inc"
-#include "colrow/Plan/PlanEnums.cpp.inc"
-#include "colrow/Plan/PlanInterfaces.cpp.inc"
+#include "colrow/dialects/Plan/PlanDialect.cpp.inc"
+#include "colrow/dialects/Plan/PlanEnums.cpp.inc"
+#include "colrow/dialects/Plan/PlanInterfaces.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
-#include "colrow/Plan/PlanTypes.cpp.inc"
+#include "colrow/dialects/Plan/PlanTypes.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "colrow/Plan/PlanAttributes.cpp.inc"
+#include "colrow/dialects/Plan/PlanAttributes.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "colrow/Plan/PlanOps.cpp.inc"
+#include "colrow/dialects/Plan/PlanOps.cpp.inc"
 
 void PlanDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
-#include "colrow/Plan/PlanTypes.cpp.inc"
+#include "colrow/dialects/Plan/PlanTypes.cpp.inc"
       >();
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "colrow/Plan/PlanAttributes.cpp.inc"
+#include "colrow/dialects/Plan/PlanAttributes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
-#include "colrow/Plan/PlanOps.cpp.inc"
+#include "colrow/dialects/Plan/PlanOps.cpp.inc"
       >();
 }
 

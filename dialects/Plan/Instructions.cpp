@@ -2,7 +2,7 @@
 //
 // What each instruction does to memory.
 
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,7 +2,7 @@
 //
 // Kernels of a module, once each.
 
-#include "colrow/Plan/KernelTable.h"
+#include "colrow/dialects/Plan/KernelTable.h"
 
 using namespace mlir;
 using namespace colrow;

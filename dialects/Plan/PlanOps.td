@@ -221,7 +221,7 @@ def Plan_ScalarsOp : Plan_Op<"scalars", [Pure, Named]> {
   let summary = "the block of numbers that the host sets before a program";
   let description = [{
     Learning rate, seed, step and the rank's coordinates: struct `ScalarBlock`
-    of `colrow/runtime/PlanLimits.h`.
+    of `colrow/runtime/Plan/PlanLimits.h`.
 
     ```mlir
     %s = plan.scalars : !plan.buffer<i8>

@@ -3,8 +3,8 @@
 // What the IR of a plan must be. What instructions do to memory is checked on
 // the tables (plan-verify), for files and IR alike.
 
-#include "colrow/Plan/KernelTable.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/KernelTable.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 //
 // Syntax and checks of the tp dialect's attributes, and their plain structs.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -11,12 +11,12 @@ using namespace colrow;
 using namespace colrow::tp;
 
 #define GET_ATTRDEF_CLASSES
-#include "colrow/TP/TPAttributes.cpp.inc"
+#include "colrow/dialects/TP/TPAttributes.cpp.inc"
 
 void TPDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "colrow/TP/TPAttributes.cpp.inc"
+#include "colrow/dialects/TP/TPAttributes.cpp.inc"
       >();
 }
 

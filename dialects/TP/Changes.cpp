@@ -3,8 +3,8 @@
 // Changes of layout: their checks and their conjugates. Collectives on local
 // tensors: their instructions.
 
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,8 +2,8 @@
 //
 // config.json as a builtin resource of bytes.
 
-#include "colrow/TP/Config.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/Config.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

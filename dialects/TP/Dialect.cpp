@@ -2,7 +2,7 @@
 //
 // Registration of the tp dialect, and short aliases for its attributes.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -10,12 +10,12 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 
-#include "colrow/TP/TPDialect.cpp.inc"
-#include "colrow/TP/TPEnums.cpp.inc"
-#include "colrow/TP/TPInterfaces.cpp.inc"
+#include "colrow/dialects/TP/TPDialect.cpp.inc"
+#include "colrow/dialects/TP/TPEnums.cpp.inc"
+#include "colrow/dialects/TP/TPInterfaces.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "colrow/TP/TPOps.cpp.inc"
+#include "colrow/dialects/TP/TPOps.cpp.inc"
 
 namespace {
 /// Names an alias after what the layout says: `#r2`, `#c3_tp`, `#p3_tp`,
@@ -166,7 +166,7 @@ void TPDialect::initialize() {
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
-#include "colrow/TP/TPOps.cpp.inc"
+#include "colrow/dialects/TP/TPOps.cpp.inc"
       >();
   addInterfaces<TPAsmInterface>();
 }

@@ -2,7 +2,7 @@
 //
 // Named inputs: their checks, and what integers index.
 
-#include "colrow/TP/Inputs.h"
+#include "colrow/dialects/TP/Inputs.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,7 +2,7 @@
 //
 // Buffers of tensors, and the collectives' instructions.
 
-#include "colrow/TP/PlanLowering.h"
+#include "colrow/dialects/TP/PlanLowering.h"
 
 using namespace mlir;
 using namespace colrow;

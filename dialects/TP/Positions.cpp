@@ -3,7 +3,7 @@
 // Where a block lies in its whole tensor: checks of `layout` attributes, which
 // ops keep from tp-partition on, when types are local.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

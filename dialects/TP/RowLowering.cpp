@@ -2,7 +2,7 @@
 //
 // Operands and results of ops inside a row kernel.
 
-#include "colrow/TP/RowLowering.h"
+#include "colrow/dialects/TP/RowLowering.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -3,7 +3,7 @@
 // Factor rules of ops, and the check that an op is used in one of the four
 // ways on each axis. The error names the op, the axis and the cure.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 // tp.source: syntax, in which parts that change nothing are left out, and what
 // the sources of one parameter take from a checkpoint.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include <numeric>
 
 using namespace mlir;

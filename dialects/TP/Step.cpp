@@ -2,7 +2,7 @@
 //
 // Phases are blocks.
 
-#include "colrow/TP/Step.h"
+#include "colrow/dialects/TP/Step.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,7 +2,7 @@
 //
 // Parameters and state: declarations, reads and updates.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,7 +2,7 @@
 //
 // Work items of ops: the default, and those of collectives.
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -3,7 +3,7 @@
 // Reading fields of a config.json with their types and ranges.
 
 #include "ConfigReader.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cmath>
 
 using namespace llvm;

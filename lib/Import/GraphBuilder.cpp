@@ -3,7 +3,7 @@
 // Module, parameters, and one function for each op that a model uses.
 
 #include "GraphBuilder.h"
-#include "colrow/TP/Config.h"
+#include "colrow/dialects/TP/Config.h"
 
 using namespace llvm;
 using namespace mlir;

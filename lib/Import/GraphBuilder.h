@@ -6,7 +6,7 @@
 #ifndef COLROW_LIB_IMPORT_GRAPHBUILDER_H
 #define COLROW_LIB_IMPORT_GRAPHBUILDER_H
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -5,7 +5,7 @@
 // in a warning.
 
 #include "ConfigReader.h"
-#include "colrow/runtime/ModelConfig.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -3,7 +3,7 @@
 // Checks by name, shape and type, from headers alone.
 
 #include "Weights.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -6,7 +6,7 @@
 #define COLROW_LIB_IMPORT_WEIGHTS_H
 
 #include "Models.h"
-#include "colrow/runtime/ModelFiles.h"
+#include "colrow/runtime/Checkpoint/ModelFiles.h"
 
 namespace colrow::import {
 

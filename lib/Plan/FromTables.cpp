@@ -4,7 +4,7 @@
 
 #include "FromTables.h"
 #include "colrow/Plan/Tables.h"
-#include "colrow/TP/Config.h"
+#include "colrow/dialects/TP/Config.h"
 #include "mlir/IR/AsmState.h"
 
 using namespace mlir;

@@ -6,7 +6,7 @@
 #define COLROW_LIB_PLAN_FROMTABLES_H
 
 #include "Types.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 namespace colrow::planir {
 

@@ -3,7 +3,7 @@
 // Parameters and state: tp.parameter, tp.state and their table.
 
 #include "Types.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/xxhash.h"
 

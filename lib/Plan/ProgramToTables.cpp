@@ -3,7 +3,7 @@
 // From a program to its table, op by op.
 
 #include "ToTables.h"
-#include "colrow/TP/PlanLowering.h"
+#include "colrow/dialects/TP/PlanLowering.h"
 
 using namespace mlir;
 using namespace colrow;

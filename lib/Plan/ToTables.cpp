@@ -3,9 +3,9 @@
 // From plan IR to tables: what stands in the module, in the order of the IR.
 
 #include "ToTables.h"
-#include "colrow/TP/Config.h"
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/runtime/PlanLimits.h"
+#include "colrow/dialects/TP/Config.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/runtime/Plan/PlanLimits.h"
 
 using namespace mlir;
 using namespace colrow;

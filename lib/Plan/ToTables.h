@@ -6,7 +6,7 @@
 #define COLROW_LIB_PLAN_TOTABLES_H
 
 #include "Types.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/Tables.h"
 
 namespace colrow::planir {

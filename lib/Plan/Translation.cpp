@@ -3,10 +3,10 @@
 // plan-to-mlir, mlir-to-plan.
 
 #include "colrow/Plan/Translation.h"
-#include "colrow/Plan/Plan.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/Tables.h"
-#include "colrow/TP/TP.h"
-#include "colrow/runtime/PlanFile.h"
+#include "colrow/dialects/TP/TP.h"
+#include "colrow/runtime/Plan/PlanFile.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "llvm/Support/SourceMgr.h"
 

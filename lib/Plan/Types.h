@@ -5,8 +5,8 @@
 #ifndef COLROW_LIB_PLAN_TYPES_H
 #define COLROW_LIB_PLAN_TYPES_H
 
-#include "colrow/TP/TP.h"
-#include "colrow/runtime/PlanSchema.h"
+#include "colrow/dialects/TP/TP.h"
+#include "colrow/runtime/Plan/PlanSchema.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace colrow::planir {

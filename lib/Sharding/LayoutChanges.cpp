@@ -3,7 +3,7 @@
 // Work and prices of the changes of layout.
 
 #include "colrow/Sharding/LayoutChanges.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace colrow;
 using namespace colrow::sharding;

@@ -3,7 +3,7 @@
 // A topology as an attribute, with the keys of its file.
 
 #include "colrow/Sharding/TopologyAttr.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/IR/Builders.h"
 #include <cmath>
 

@@ -2,7 +2,7 @@
 //
 // Counter and generation; late threads sleep on a futex of the generation.
 
-#include "colrow/runtime/Barrier.h"
+#include "colrow/runtime/CPU/Barrier.h"
 #include <climits>
 #include <linux/futex.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 #ifndef COLROW_RUNTIME_CPU_REDUCE_H
 #define COLROW_RUNTIME_CPU_REDUCE_H
 
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Plan/DType.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace colrow::runtime {

@@ -4,9 +4,9 @@
 // Small all-reduces copy their operand into a shared slot and meet once; two
 // sets of slots alternate, since a rank can be at most one collective ahead.
 
-#include "colrow/runtime/SharedMemory.h"
+#include "colrow/runtime/CPU/SharedMemory.h"
 #include "Reduce.h"
-#include "colrow/runtime/Barrier.h"
+#include "colrow/runtime/CPU/Barrier.h"
 #include <algorithm>
 #include <cstring>
 

@@ -4,10 +4,10 @@
 // before one rename made it count; nothing that was there before is removed or
 // replaced earlier than that; no link inside the folder is followed.
 
-#include "colrow/runtime/CheckpointFolder.h"
+#include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "OwnSteps.h"
 #include "Write.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 //
 // Counter-based initial values.
 
-#include "colrow/runtime/Init.h"
+#include "colrow/runtime/Checkpoint/Init.h"
 #include <algorithm>
 #include <cmath>
 

@@ -2,9 +2,9 @@
 //
 // Comparing the configs of models.
 
-#include "colrow/runtime/ModelConfig.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,9 +2,9 @@
 //
 // Finding tensors by name in one file or many.
 
-#include "colrow/runtime/ModelFiles.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Checkpoint/ModelFiles.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <map>

@@ -4,10 +4,10 @@
 
 #include "State.h"
 #include "WholeTensor.h"
-#include "colrow/runtime/CheckpointFolder.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
-#include "colrow/runtime/ModelConfig.h"
+#include "colrow/runtime/Checkpoint/CheckpointFolder.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
 #include <cstring>

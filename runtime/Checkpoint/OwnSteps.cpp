@@ -4,8 +4,8 @@
 // descriptors only, and was seen to be a step after it was opened.
 
 #include "OwnSteps.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 
 using namespace llvm;
 

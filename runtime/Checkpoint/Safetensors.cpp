@@ -3,10 +3,10 @@
 // The header of a Safetensors file, and reading of its data. Nothing is mapped:
 // a file that others cut while it is in use must be an error, not a signal.
 
-#include "colrow/runtime/Safetensors.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
-#include "colrow/runtime/ReadAt.h"
+#include "colrow/runtime/Checkpoint/Safetensors.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Support/ReadAt.h"
 #include "llvm/Support/Endian.h"
 #include <algorithm>
 #include <cerrno>

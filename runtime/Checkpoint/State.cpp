@@ -4,8 +4,8 @@
 // optimizer to version 1, whose checkpoints can still be resumed.
 
 #include "State.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>

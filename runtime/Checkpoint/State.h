@@ -5,8 +5,8 @@
 #ifndef COLROW_RUNTIME_CHECKPOINT_STATE_H
 #define COLROW_RUNTIME_CHECKPOINT_STATE_H
 
-#include "colrow/runtime/Checkpoint.h"
-#include "colrow/runtime/Folder.h"
+#include "colrow/runtime/Checkpoint/Checkpoint.h"
+#include "colrow/runtime/Support/Folder.h"
 #include "llvm/Support/JSON.h"
 
 namespace colrow::runtime {

@@ -3,8 +3,8 @@
 // From blocks on ranks to tensors of a file.
 
 #include "WholeTensor.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
 
 using namespace llvm;
 

@@ -5,9 +5,9 @@
 #ifndef COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
 #define COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
 
-#include "colrow/runtime/BlockMap.h"
-#include "colrow/runtime/Checkpoint.h"
-#include "colrow/runtime/SourceMap.h"
+#include "colrow/runtime/Plan/BlockMap.h"
+#include "colrow/runtime/Checkpoint/Checkpoint.h"
+#include "colrow/runtime/Plan/SourceMap.h"
 #include <functional>
 #include <string>
 

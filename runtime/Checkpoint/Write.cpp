@@ -3,8 +3,8 @@
 // Tensors to Safetensors files; the outputs of a step.
 
 #include "Write.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cmath>
 #include <cstring>
 

@@ -3,7 +3,7 @@
 // Pages from the system: near the rank that first touches them.
 
 #include "Arena.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -2,13 +2,13 @@
 //
 // Ranks as threads: memory, scalar blocks, and the hand-over of jobs.
 
-#include "colrow/runtime/Executor.h"
+#include "colrow/runtime/Core/Executor.h"
 #include "Arena.h"
 #include "InputBlock.h"
 #include "RankProgram.h"
 #include "RankThreads.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/SharedMemory.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/CPU/SharedMemory.h"
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>

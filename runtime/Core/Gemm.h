@@ -5,7 +5,7 @@
 #ifndef COLROW_RUNTIME_CORE_GEMM_H
 #define COLROW_RUNTIME_CORE_GEMM_H
 
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Plan/DType.h"
 
 namespace colrow::runtime {
 

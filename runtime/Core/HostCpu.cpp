@@ -2,9 +2,9 @@
 //
 // The plan's target features against the host's.
 
-#include "colrow/runtime/HostCpu.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Mesh.h"
+#include "colrow/runtime/Core/HostCpu.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Plan/Mesh.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 

@@ -3,8 +3,8 @@
 // Dealing a whole tensor out to ranks.
 
 #include "InputBlock.h"
-#include "colrow/runtime/BlockMap.h"
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Plan/BlockMap.h"
+#include "colrow/runtime/Plan/DType.h"
 #include <cstring>
 
 using namespace llvm;

@@ -5,7 +5,7 @@
 #ifndef COLROW_RUNTIME_CORE_INPUTBLOCK_H
 #define COLROW_RUNTIME_CORE_INPUTBLOCK_H
 
-#include "colrow/runtime/Mesh.h"
+#include "colrow/runtime/Plan/Mesh.h"
 #include <vector>
 
 namespace colrow::runtime {

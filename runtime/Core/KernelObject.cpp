@@ -2,8 +2,8 @@
 //
 // Loads a shared object from memory through a file without a name.
 
-#include "colrow/runtime/KernelObject.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Core/KernelObject.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>

@@ -7,9 +7,9 @@
 #define COLROW_RUNTIME_CORE_RANKPROGRAM_H
 
 #include "Gemm.h"
-#include "colrow/runtime/Communicator.h"
-#include "colrow/runtime/Executor.h"
-#include "colrow/runtime/KernelObject.h"
+#include "colrow/runtime/Core/Communicator.h"
+#include "colrow/runtime/Core/Executor.h"
+#include "colrow/runtime/Core/KernelObject.h"
 #include <map>
 
 namespace colrow::runtime {

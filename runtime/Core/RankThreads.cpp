@@ -4,7 +4,7 @@
 // would never come.
 
 #include "RankThreads.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cstring>
 
 using namespace llvm;

@@ -5,7 +5,7 @@
 #ifndef COLROW_RUNTIME_CORE_RANKTHREADS_H
 #define COLROW_RUNTIME_CORE_RANKTHREADS_H
 
-#include "colrow/runtime/Barrier.h"
+#include "colrow/runtime/CPU/Barrier.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <condition_variable>

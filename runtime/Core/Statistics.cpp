@@ -2,8 +2,8 @@
 //
 // Counting the collectives of a program.
 
-#include "colrow/runtime/Statistics.h"
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Core/Statistics.h"
+#include "colrow/runtime/Plan/DType.h"
 
 using namespace llvm;
 

@@ -2,9 +2,9 @@
 //
 // Events as Chrome's trace format.
 
-#include "colrow/runtime/Trace.h"
-#include "colrow/runtime/AtomicFile.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Core/Trace.h"
+#include "colrow/runtime/Support/AtomicFile.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,10 +2,10 @@
 //
 // Opening of data files, and the range of an input's values.
 
-#include "colrow/runtime/InputData.h"
+#include "colrow/runtime/Data/InputData.h"
 #include "Inputs.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <algorithm>
 #include <cstring>
 

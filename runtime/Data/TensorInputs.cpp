@@ -3,8 +3,8 @@
 // Inputs from tensors of a Safetensors file.
 
 #include "Inputs.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cstring>
 
 using namespace llvm;

@@ -3,8 +3,8 @@
 // Token ids and labels from windows of a flat file.
 
 #include "Inputs.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/ReadAt.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/ReadAt.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

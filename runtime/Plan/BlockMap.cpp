@@ -2,7 +2,7 @@
 //
 // Tables of local to whole indices, one a dimension.
 
-#include "colrow/runtime/BlockMap.h"
+#include "colrow/runtime/Plan/BlockMap.h"
 
 using namespace llvm;
 

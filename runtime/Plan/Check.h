@@ -5,11 +5,11 @@
 #ifndef COLROW_RUNTIME_PLAN_CHECK_H
 #define COLROW_RUNTIME_PLAN_CHECK_H
 
-#include "colrow/runtime/CheckPlan.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Mesh.h"
-#include "colrow/runtime/PlanFile.h"
+#include "colrow/runtime/Plan/CheckPlan.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Plan/Mesh.h"
+#include "colrow/runtime/Plan/PlanFile.h"
 #include <vector>
 
 namespace colrow::runtime {

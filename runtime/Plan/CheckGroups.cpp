@@ -4,7 +4,7 @@
 // the whole mesh, whose collectives meet.
 
 #include "Check.h"
-#include "colrow/runtime/Programs.h"
+#include "colrow/runtime/Plan/Programs.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

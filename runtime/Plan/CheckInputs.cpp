@@ -3,7 +3,7 @@
 // Inputs and outputs of a program: what the host writes before and reads after.
 
 #include "Check.h"
-#include "colrow/runtime/Programs.h"
+#include "colrow/runtime/Plan/Programs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -2,7 +2,7 @@
 //
 // Ranks and their coordinates: rank = ((c0 * s1) + c1) * s2 + ...
 
-#include "colrow/runtime/Mesh.h"
+#include "colrow/runtime/Plan/Mesh.h"
 #include <string>
 
 using namespace llvm;

@@ -3,10 +3,10 @@
 // The plan file's header, checksum and structure. What the tables say is
 // checked in CheckPlan.cpp.
 
-#include "colrow/runtime/PlanFile.h"
-#include "colrow/runtime/CheckPlan.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Plan/PlanFile.h"
+#include "colrow/runtime/Plan/CheckPlan.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/xxhash.h"
 #include <cstdlib>

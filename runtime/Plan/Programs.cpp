@@ -2,8 +2,8 @@
 //
 // Looking programs up by name.
 
-#include "colrow/runtime/Programs.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Plan/Programs.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 

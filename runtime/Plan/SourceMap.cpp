@@ -3,7 +3,7 @@
 // plan.Source as sizes and strides of the file's tensor, neighbours that can
 // be walked as one dimension merged.
 
-#include "colrow/runtime/SourceMap.h"
+#include "colrow/runtime/Plan/SourceMap.h"
 
 using namespace llvm;
 

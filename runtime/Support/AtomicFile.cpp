@@ -3,8 +3,8 @@
 // Files that appear whole or not at all. Invariant: the final name is touched
 // only by the rename at the end of commit().
 
-#include "colrow/runtime/AtomicFile.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/AtomicFile.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Path.h"
 #include <atomic>
 #include <cerrno>

@@ -2,8 +2,8 @@
 //
 // Identity of files, and marks of their contents.
 
-#include "colrow/runtime/FileIdentity.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/FileIdentity.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"

@@ -2,8 +2,8 @@
 //
 // Work on the entries of an open folder.
 
-#include "colrow/runtime/Folder.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/Folder.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

@@ -2,9 +2,9 @@
 //
 // Reading JSON and small text files that are not trusted.
 
-#include "colrow/runtime/Json.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/ReadAt.h"
+#include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/ReadAt.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>

@@ -2,7 +2,7 @@
 //
 // The last thing that a tool does.
 
-#include "colrow/runtime/ProgramEnd.h"
+#include "colrow/runtime/Support/ProgramEnd.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cstdlib>

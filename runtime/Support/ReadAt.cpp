@@ -2,8 +2,8 @@
 //
 // Reading a part of an open file.
 
-#include "colrow/runtime/ReadAt.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Support/ReadAt.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #define COLROW_TOOLS_TP_COMPILE_SUMMARY_H
 
 #include "colrow/Cost/Topology.h"
-#include "colrow/runtime/PlanSchema.h"
+#include "colrow/runtime/Plan/PlanSchema.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 

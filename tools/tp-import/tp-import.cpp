@@ -3,9 +3,9 @@
 // tp-import: a Hugging Face folder to a graph of tp ops in text form.
 
 #include "colrow/Import/Import.h"
-#include "colrow/runtime/AtomicFile.h"
-#include "colrow/runtime/FileIdentity.h"
-#include "colrow/runtime/ProgramEnd.h"
+#include "colrow/runtime/Support/AtomicFile.h"
+#include "colrow/runtime/Support/FileIdentity.h"
+#include "colrow/runtime/Support/ProgramEnd.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"

@@ -2,7 +2,7 @@
 //
 // tp-lsp-server: the language server for .mlir files of Colrow's dialects.
 
-#include "colrow/Passes/Passes.h"
+#include "colrow/passes/Passes.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {

@@ -2,8 +2,8 @@
 //
 // tp-opt: runs passes on .mlir files and prints the result.
 
-#include "colrow/Passes/Passes.h"
-#include "colrow/runtime/ProgramEnd.h"
+#include "colrow/passes/Passes.h"
+#include "colrow/runtime/Support/ProgramEnd.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"

@@ -4,8 +4,8 @@
 // starts and not after hours of training.
 
 #include "Files.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/FileIdentity.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/FileIdentity.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>

@@ -6,8 +6,8 @@
 #include "Files.h"
 #include "Session.h"
 #include "Weights.h"
-#include "colrow/runtime/Checkpoint.h"
-#include "colrow/runtime/Errors.h"
+#include "colrow/runtime/Checkpoint/Checkpoint.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -5,7 +5,7 @@
 #ifndef COLROW_TOOLS_TPRUN_OPTIONS_H
 #define COLROW_TOOLS_TPRUN_OPTIONS_H
 
-#include "colrow/runtime/InputData.h"
+#include "colrow/runtime/Data/InputData.h"
 #include <optional>
 #include <string>
 #include <variant>

@@ -5,7 +5,7 @@
 #ifndef COLROW_TOOLS_TPRUN_REPORT_H
 #define COLROW_TOOLS_TPRUN_REPORT_H
 
-#include "colrow/runtime/PlanSchema.h"
+#include "colrow/runtime/Plan/PlanSchema.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

@@ -6,8 +6,8 @@
 #define COLROW_TOOLS_TPRUN_SESSION_H
 
 #include "Options.h"
-#include "colrow/runtime/Executor.h"
-#include "colrow/runtime/InputData.h"
+#include "colrow/runtime/Core/Executor.h"
+#include "colrow/runtime/Data/InputData.h"
 
 namespace colrow::tprun {
 

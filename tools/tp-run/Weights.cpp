@@ -3,9 +3,9 @@
 // Weights of a model folder, and what about it differs from the plan.
 
 #include "Weights.h"
-#include "colrow/runtime/Checkpoint.h"
-#include "colrow/runtime/Errors.h"
-#include "colrow/runtime/ModelConfig.h"
+#include "colrow/runtime/Checkpoint/Checkpoint.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
 
 using namespace llvm;
 using namespace colrow::runtime;

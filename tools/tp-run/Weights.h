@@ -6,7 +6,7 @@
 #define COLROW_TOOLS_TPRUN_WEIGHTS_H
 
 #include "Options.h"
-#include "colrow/runtime/Executor.h"
+#include "colrow/runtime/Core/Executor.h"
 #include "llvm/Support/Error.h"
 
 namespace colrow::tprun {

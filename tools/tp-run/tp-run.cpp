@@ -5,7 +5,7 @@
 #include "Function.h"
 #include "Options.h"
 #include "Train.h"
-#include "colrow/runtime/ProgramEnd.h"
+#include "colrow/runtime/Support/ProgramEnd.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <cstdio>

@@ -2,8 +2,8 @@
 //
 // Attention: work, gradient, and the plan op that it becomes.
 
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

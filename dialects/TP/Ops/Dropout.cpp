@@ -3,8 +3,8 @@
 // tp.dropout: a mask that depends on the place in the whole tensor, so it is
 // the same on every mesh.
 
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

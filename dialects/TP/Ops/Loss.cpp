@@ -4,8 +4,8 @@
 // row, then the loss of all tokens. log softmax(x)[l] = x[l] - max -
 // log(sum exp(x - max)).
 
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,8 +2,8 @@
 //
 // tp.matmul and its gradients: GEMMs on weights stored [out, in].
 
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

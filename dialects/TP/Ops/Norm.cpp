@@ -3,8 +3,8 @@
 // Layer norm and RMS norm over the last dimension. The gradients compute the
 // statistics again from x rather than keep them.
 
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,8 +2,8 @@
 //
 // tp.reshape: its rule follows from the shapes; in memory it does nothing.
 
-#include "colrow/TP/PlanLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

@@ -2,8 +2,8 @@
 //
 // Rotary position embedding (Su et al., 2021) on pairs (i, i + d/2).
 
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 #include <cmath>
 
 using namespace mlir;

@@ -2,9 +2,9 @@
 //
 // Tables: embeddings by id, learned positions, shifted labels.
 
-#include "colrow/TP/Inputs.h"
-#include "colrow/TP/RowLowering.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/Inputs.h"
+#include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/dialects/TP/TP.h"
 
 using namespace mlir;
 using namespace colrow;

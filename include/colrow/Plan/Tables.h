@@ -5,7 +5,7 @@
 #ifndef COLROW_PLAN_TABLES_H
 #define COLROW_PLAN_TABLES_H
 
-#include "colrow/runtime/PlanSchema.h"
+#include "colrow/runtime/Plan/PlanSchema.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringExtras.h"

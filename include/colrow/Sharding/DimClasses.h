@@ -8,7 +8,7 @@
 #ifndef COLROW_SHARDING_DIMCLASSES_H
 #define COLROW_SHARDING_DIMCLASSES_H
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/MapVector.h"

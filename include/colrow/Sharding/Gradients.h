@@ -6,7 +6,7 @@
 #ifndef COLROW_SHARDING_GRADIENTS_H
 #define COLROW_SHARDING_GRADIENTS_H
 
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace colrow::sharding {

@@ -10,7 +10,7 @@
 
 #include "colrow/Sharding/Gradients.h"
 #include "colrow/Sharding/LayoutChanges.h"
-#include "colrow/TP/Step.h"
+#include "colrow/dialects/TP/Step.h"
 #include "llvm/ADT/MapVector.h"
 #include <unordered_map>
 

@@ -3,7 +3,7 @@
 // Writes folders, imports them, and hands back text.
 
 #include "TestFolder.h"
-#include "colrow/runtime/AtomicFile.h"
+#include "colrow/runtime/Support/AtomicFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #define COLROW_TEST_IMPORT_TESTFOLDER_H
 
 #include "colrow/Import/Import.h"
-#include "colrow/runtime/Safetensors.h"
+#include "colrow/runtime/Checkpoint/Safetensors.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/JSON.h"
 

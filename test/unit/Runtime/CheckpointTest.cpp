@@ -3,8 +3,8 @@
 // Checkpoint folders: weights and state change together, whatever happens.
 
 #include "TestPlan.h"
-#include "colrow/runtime/CheckpointFolder.h"
-#include "colrow/runtime/ModelConfig.h"
+#include "colrow/runtime/Checkpoint/CheckpointFolder.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>

@@ -3,9 +3,9 @@
 // Plans that run: matrix products over ranks, loops, kernels, scalars, traces.
 
 #include "TestPlan.h"
-#include "colrow/runtime/HostCpu.h"
-#include "colrow/runtime/Json.h"
-#include "colrow/runtime/Trace.h"
+#include "colrow/runtime/Core/HostCpu.h"
+#include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Core/Trace.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
 #include <cstring>

@@ -2,10 +2,10 @@
 //
 // Inputs from files: tokens in windows, tensors by name, ranges, padding.
 
-#include "colrow/runtime/InputData.h"
+#include "colrow/runtime/Data/InputData.h"
 #include "TestPlan.h"
-#include "colrow/runtime/DType.h"
-#include "colrow/runtime/Safetensors.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Checkpoint/Safetensors.h"
 #include "llvm/Support/FileSystem.h"
 #include <cstring>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 // Several programs of a plan, their inputs and outputs, element types.
 
 #include "TestPlan.h"
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Plan/DType.h"
 #include <array>
 #include <cmath>
 #include <cstring>

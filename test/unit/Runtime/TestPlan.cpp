@@ -3,7 +3,7 @@
 // Building of small plans.
 
 #include "TestPlan.h"
-#include "colrow/runtime/DType.h"
+#include "colrow/runtime/Plan/DType.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/xxhash.h"
 #include <cstdlib>

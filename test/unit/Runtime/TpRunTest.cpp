@@ -4,8 +4,8 @@
 // is wrong in one line.
 
 #include "TestPlan.h"
-#include "colrow/runtime/Init.h"
-#include "colrow/runtime/Json.h"
+#include "colrow/runtime/Checkpoint/Init.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include "colrow/Sharding/LayoutChanges.h"
 #include "colrow/Sharding/Scratch.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;

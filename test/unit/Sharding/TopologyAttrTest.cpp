@@ -3,7 +3,7 @@
 // A topology survives as an attribute; what is none is refused.
 
 #include "colrow/Sharding/TopologyAttr.h"
-#include "colrow/TP/TP.h"
+#include "colrow/dialects/TP/TP.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"

@@ -2,7 +2,7 @@
 //
 // Ops on bf16, i64 and masks as row kernels that run.
 
-#include "colrow/TP/RowLowering.h"
+#include "colrow/dialects/TP/RowLowering.h"
 #include "Harness.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"

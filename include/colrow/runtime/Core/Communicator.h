@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Collectives between the ranks of a group. One transport exists, shared
+// memory between threads (SharedMemory.h); MPI and NCCL fit the same interface.
+//
+// Sums are taken in rank order, so a result is equal to the bit on all ranks,
+// in every run and over every transport.
+
+#ifndef COLROW_RUNTIME_CORE_COMMUNICATOR_H
+#define COLROW_RUNTIME_CORE_COMMUNICATOR_H
+
+#include "colrow/runtime/Plan/PlanSchema.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <memory>
+
+namespace colrow::runtime {
+
+/// One collective with its addresses resolved; fields as in plan.Collective.
+/// Valid by checkPlanTables(): positive sizes, source and destination apart
+/// (for an all-reduce also equal).
+struct CollectiveCall {
+  plan::CollectiveKind kind;
+  plan::Reduction reduction;
+  plan::DType dtype;
+  int64_t count, outer, block, total;
+  const void *src;
+  void *dst;
+};
+
+/// A rank's membership in one group.
+class Communicator {
+public:
+  virtual ~Communicator() = default;
+  /// Runs one collective; every member calls with equal arguments, addresses
+  /// apart. On return dst is complete and src may be overwritten.
+  virtual void run(const CollectiveCall &call) = 0;
+};
+
+/// Makes communicators. All of a rank's are made before the first step.
+class Transport {
+public:
+  virtual ~Transport() = default;
+  /// Group of `rank`: the ranks that differ from it on `axes` only, ordered by
+  /// their coordinates, `axes` from major to minor. Equal lists share a group.
+  virtual std::unique_ptr<Communicator>
+  communicator(unsigned rank, llvm::ArrayRef<uint8_t> axes) = 0;
+};
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_CORE_COMMUNICATOR_H
