@@ -35,14 +35,22 @@ namespace {
 struct CompleteInputsPass
     : passes::impl::CompleteInputsBase<CompleteInputsPass> {
   void runOnOperation() override {
-    auto step = getForwardFunction(getOperation());
-    if (failed(step) || failed(tp::verifyInputs(*step)))
+    auto functions = getForwardFunctions(getOperation());
+    if (failed(functions))
       return signalPassFailure();
-    for (BlockArgument argument : step->getArguments()) {
+    for (func::FuncOp step : functions->all) {
+      if (failed(tp::verifyInputs(step)))
+        return signalPassFailure();
+      completeAll(step);
+    }
+  }
+
+  void completeAll(func::FuncOp step) {
+    for (BlockArgument argument : step.getArguments()) {
       unsigned i = argument.getArgNumber();
-      tp::InputAttr input = complete(tp::getInput(*step, i), argument);
-      step->removeArgAttr(i, tp::getRoleAttrName());
-      step->setArgAttr(i, tp::getInputAttrName(), input);
+      tp::InputAttr input = complete(tp::getInput(step, i), argument);
+      step.removeArgAttr(i, tp::getRoleAttrName());
+      step.setArgAttr(i, tp::getInputAttrName(), input);
     }
   }
 };

@@ -47,11 +47,10 @@ static StepTotals countStep(func::FuncOp step, const layout::Mesh &mesh,
 }
 
 /// The difference is an error at the first op that was not predicted, or names
-/// the first prediction that no op is.
+/// the first prediction that no op is, at the function.
 static LogicalResult reject(func::FuncOp step, const layout::Mesh &mesh,
                             const StepTotals &counted,
                             const StepTotals &predicted) {
-  auto module = step->getParentOfType<ModuleOp>();
   std::map<std::string, int64_t> seen;
   for (Operation &op : step.getBody().getOps())
     if (auto named = workOf(&op, mesh)) {
@@ -64,15 +63,15 @@ static LogicalResult reject(func::FuncOp step, const layout::Mesh &mesh,
     }
   for (auto &[work, times] : predicted.work)
     if (counted.times(work) != times)
-      return module.emitError("tp-count: internal error: ")
+      return step.emitError("tp-count: internal error: ")
              << work << " was predicted " << times << " times, and is done "
              << counted.times(work) << " times in the step";
   if (counted.savedBytes != predicted.savedBytes)
-    return module.emitError("tp-count: internal error: the backward reads ")
+    return step.emitError("tp-count: internal error: the backward reads ")
            << counted.savedBytes << " bytes of forward values, predicted were "
            << predicted.savedBytes;
-  return module.emitError("tp-count: internal error: the totals differ, though "
-                          "their parts are equal");
+  return step.emitError("tp-count: internal error: the totals differ, though "
+                        "their parts are equal");
 }
 
 namespace {
@@ -85,8 +84,8 @@ struct CountPass : passes::impl::CountBase<CountPass> {
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    auto step = getStepFunction(module);
-    if (failed(step))
+    auto functions = getStepFunctions(module);
+    if (failed(functions))
       return failure();
     auto mesh = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
     if (!mesh)
@@ -95,15 +94,23 @@ struct CountPass : passes::impl::CountBase<CountPass> {
     auto model = sharding::getCostModel(module);
     if (failed(model))
       return failure();
-    auto predicted =
-        StepTotals::fromAttr(module->getAttr(tp::getPredictedAttrName()));
     layout::Mesh plain = mesh.getMesh();
-    StepTotals counted = countStep(*step, plain, *model);
+    for (func::FuncOp step : functions->all)
+      if (failed(count(step, plain, *model)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult count(func::FuncOp step, const layout::Mesh &mesh,
+                      const cost::CostModel &model) {
+    auto predicted =
+        StepTotals::fromAttr(step->getAttr(tp::getPredictedAttrName()));
+    StepTotals counted = countStep(step, mesh, model);
     DictionaryAttr attr = counted.toAttr(&getContext());
-    module->setAttr(tp::getCountedAttrName(), attr);
+    step->setAttr(tp::getCountedAttrName(), attr);
     if (!predicted || predicted->toAttr(&getContext()) == attr)
       return success();
-    return reject(*step, plain, counted, *predicted);
+    return reject(step, mesh, counted, *predicted);
   }
 };
 } // namespace

@@ -19,15 +19,16 @@ namespace {
 class Differentiator {
 public:
   Differentiator(ModuleOp module, func::FuncOp step)
-      : module(module), step(step), builder(module.getContext()),
-        withGradient(module, step) {}
+      : step(step), builder(module.getContext()), withGradient(module, step) {}
 
   LogicalResult run() {
     std::optional<unsigned> lossIndex = sharding::findLoss(step);
     if (!lossIndex)
       return step.emitError(
           "tp-differentiate: no result has the role \"loss\"; "
-          "mark it by {tp.role = \"loss\"}");
+          "mark it by {tp.role = \"loss\"}, or the function by tp.forward if "
+          "it "
+          "is only evaluated");
     Value loss = step.getBody().front().getTerminator()->getOperand(*lossIndex);
     if (cast<RankedTensorType>(loss.getType()).getRank() != 0)
       return step.emitError("tp-differentiate: the loss must be a scalar");
@@ -147,25 +148,19 @@ private:
   /// Results leave the forward as tp.output, and so does the count that tells a
   /// step without labels from one that went wrong.
   void emitResults(Value loss) {
-    Operation *ret = step.getBody().front().getTerminator();
-    builder.setInsertionPoint(ret);
-    for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
-      auto role =
-          step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
-      // A parameter's memory is overwritten by its update; what leaves the
-      // step is its value at the start.
-      if (isParameter(value)) {
-        value = tp::ScaleOp::create(builder, value.getLoc(), value.getType(),
-                                    value, builder.getF64FloatAttr(1.0));
-        sharding::addToPrediction(module, value.getDefiningOp());
-      }
-      emitOutput(role ? role.getValue().str() : "result" + std::to_string(i),
-                 FlatSymbolRefAttr(), value);
-    }
+    builder.setInsertionPoint(step.getBody().front().getTerminator());
+    // A parameter's memory is overwritten by its update; what leaves the step
+    // is its value at the start.
+    leaveResults(step, [&](Value value) -> Value {
+      if (!isParameter(value))
+        return value;
+      auto copy = tp::ScaleOp::create(builder, value.getLoc(), value.getType(),
+                                      value, builder.getF64FloatAttr(1.0));
+      sharding::addToPrediction(step, copy.getOperation());
+      return copy;
+    });
     if (Value count = countOf(loss))
       emitOutput("token_count", FlatSymbolRefAttr(), count);
-    ret->setOperands({});
-    (void)step.eraseResults(llvm::BitVector(step.getNumResults(), true));
   }
 
   /// Parameters' gradients leave the backward as tp.output.
@@ -176,7 +171,6 @@ private:
                  gradient);
   }
 
-  ModuleOp module;
   func::FuncOp step;
   OpBuilder builder;
   sharding::Gradients withGradient;
@@ -187,9 +181,14 @@ private:
 
 struct DifferentiatePass : passes::impl::DifferentiateBase<DifferentiatePass> {
   void runOnOperation() override {
-    auto step = getForwardFunction(getOperation());
-    if (failed(step) || failed(Differentiator(getOperation(), *step).run()))
-      signalPassFailure();
+    auto functions = getForwardFunctions(getOperation());
+    if (failed(functions))
+      return signalPassFailure();
+    for (func::FuncOp step : functions->all)
+      if (step != functions->trained)
+        leaveResults(step, [](Value value) { return value; });
+      else if (failed(Differentiator(getOperation(), step).run()))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -183,18 +183,23 @@ private:
 
 struct FusePass : passes::impl::FuseBase<FusePass> {
   void runOnOperation() override {
-    auto step = getStepFunction(getOperation());
-    if (failed(step))
+    auto functions = getStepFunctions(getOperation());
+    if (failed(functions))
       return signalPassFailure();
+    for (func::FuncOp step : functions->all)
+      fuse(step);
+  }
+
+  void fuse(func::FuncOp step) {
     // A phase by itself: what the backward computes does not move into a
     // kernel of the forward.
     int64_t number = 0;
-    for (Block &phase : step->getBody()) {
+    for (Block &phase : step.getBody()) {
       Fuser fuser(phase);
       number = fuser.run(number);
       fused += fuser.getFused();
     }
-    kernels = number;
+    kernels += number;
   }
 };
 } // namespace

@@ -160,37 +160,45 @@ struct InsertConjugatesPass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto mesh = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
-    auto step = getForwardFunction(module);
-    if (failed(step))
+    auto functions = getForwardFunctions(module);
+    if (failed(functions))
       return signalPassFailure();
     if (!mesh) {
       module.emitError("tp-insert-conjugates: the module has no tp.mesh; run "
                        "tp-shard first");
       return signalPassFailure();
     }
-    WalkResult sharded = step->walk([](tp::ShardableOpInterface op) {
+    auto model = sharding::getCostModel(module);
+    if (failed(model))
+      return signalPassFailure();
+    for (func::FuncOp step : functions->all)
+      if (failed(insert(step, mesh, *model)))
+        return signalPassFailure();
+  }
+
+  LogicalResult insert(func::FuncOp step, tp::MeshAttr mesh,
+                       const cost::CostModel &model) {
+    WalkResult sharded = step.walk([](tp::ShardableOpInterface op) {
       if (op->hasAttr(tp::getWaysAttrName()))
         return WalkResult::advance();
       op->emitOpError("has no ways; run tp-shard before tp-insert-conjugates");
       return WalkResult::interrupt();
     });
     if (sharded.wasInterrupted())
-      return signalPassFailure();
-    auto model = sharding::getCostModel(module);
-    if (failed(model))
-      return signalPassFailure();
-    decompose(*step);
+      return failure();
+    decompose(step);
     for (unsigned axis = 0; axis < mesh.getNames().size(); ++axis) {
-      sharding::Gradients gradients(module, *step);
-      Inserter inserter(mesh, *model, gradients);
-      if (failed(inserter.run(*step, axis)))
-        return signalPassFailure();
+      sharding::Gradients gradients(getOperation(), step);
+      Inserter inserter(mesh, model, gradients);
+      if (failed(inserter.run(step, axis)))
+        return failure();
       inserted += inserter.getInserted();
     }
-    step->walk([](Operation *op) { op->removeAttr(tp::getWaysAttrName()); });
-    step->setFunctionType(FunctionType::get(
-        &getContext(), step->getBody().getArgumentTypes(),
-        step->getBody().front().getTerminator()->getOperandTypes()));
+    step.walk([](Operation *op) { op->removeAttr(tp::getWaysAttrName()); });
+    step.setFunctionType(FunctionType::get(
+        &getContext(), step.getBody().getArgumentTypes(),
+        step.getBody().front().getTerminator()->getOperandTypes()));
+    return success();
   }
 };
 } // namespace

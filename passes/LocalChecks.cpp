@@ -28,7 +28,7 @@ static LogicalResult checkOutputs(ModuleOp module, func::FuncOp step) {
   });
   if (walk.wasInterrupted())
     return failure();
-  if (module->hasAttr(tp::getOptimizerAttrName()))
+  if (module->hasAttr(tp::getOptimizerAttrName()) && !tp::isForwardOnly(step))
     for (StringRef name : {"loss", "grad_norm"})
       if (!names.contains(name))
         return step.emitError("has an optimizer, but no tp.output \"")
@@ -59,6 +59,11 @@ LogicalResult passes::checkEffects(ModuleOp module, func::FuncOp step) {
   SymbolTable symbols(module);
   WalkResult walk = step.walk([&](tp::UpdateOp update) {
     StringRef name = update.getSymbol();
+    if (tp::isForwardOnly(step)) {
+      update.emitOpError("updates @")
+          << name << ", but '" << step.getSymName() << "' is forward only";
+      return WalkResult::interrupt();
+    }
     auto parameter = symbols.lookup<tp::ParameterOp>(name);
     if (updates.try_emplace(name, update).second &&
         !(parameter && parameter.getFrozen()))
@@ -76,11 +81,16 @@ LogicalResult passes::checkEffects(ModuleOp module, func::FuncOp step) {
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
-  if (walk.wasInterrupted())
-    return failure();
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult passes::checkStates(ModuleOp module, func::FuncOp trained) {
+  llvm::StringSet<> updated;
+  if (trained)
+    trained.walk([&](tp::UpdateOp op) { updated.insert(op.getSymbol()); });
   for (auto state : module.getOps<tp::StateOp>())
     for (StringRef name : {state.getSymName(), state.getParameter()})
-      if (!updates.contains(name))
+      if (!updated.contains(name))
         return state.emitOpError(
                    "is kept for training, but no tp.update sets @")
                << name;

@@ -18,9 +18,14 @@ llvm::LogicalResult checkLocalStates(mlir::ModuleOp module,
                                      mlir::func::FuncOp step);
 
 /// Checks that what leaves the step leaves once: outputs under names of their
-/// own, symbols updated once, and with an optimizer all that it trains.
+/// own, and symbols updated once, by a function that is trained.
 llvm::LogicalResult checkEffects(mlir::ModuleOp module,
                                  mlir::func::FuncOp step);
+
+/// Checks that the function that is trained, which may be null, updates all
+/// optimizer state and what it is kept for.
+llvm::LogicalResult checkStates(mlir::ModuleOp module,
+                                mlir::func::FuncOp trained);
 
 /// Checks that each `tp.mask_padding` has one use, which needs its value.
 llvm::LogicalResult checkMasks(mlir::func::FuncOp step);

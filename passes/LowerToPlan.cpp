@@ -11,6 +11,7 @@
 #include "colrow/dialects/TP/Inputs.h"
 #include "colrow/dialects/TP/PlanLowering.h"
 #include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/runtime/Plan/Programs.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_LOWERTOPLAN
@@ -83,14 +84,13 @@ private:
   llvm::DenseMap<Attribute, planir::ConstantOp> byKey, byValue;
 };
 
-/// What the functions of a module share.
+/// What the functions of a module share; it stands before them.
 struct ModuleTables {
-  explicit ModuleTables(func::FuncOp first)
-      : module(first->getParentOfType<ModuleOp>()),
-        kernels(module, Block::iterator(first)),
-        constants(module, Block::iterator(first)) {}
+  explicit ModuleTables(ModuleOp module)
+      : first(*module.getOps<func::FuncOp>().begin()), kernels(module, first),
+        constants(module, first) {}
 
-  ModuleOp module;
+  Block::iterator first;
   planir::KernelTable kernels;
   ConstantTables constants;
 };
@@ -98,13 +98,12 @@ struct ModuleTables {
 class ProgramLowering {
 public:
   ProgramLowering(func::FuncOp function, ModuleTables &tables)
-      : function(function), tables(tables), builder(function), plan(builder) {
-    // Kernels and tables come before the programs.
-    builder.setInsertionPointAfter(function);
-  }
+      : function(function), tables(tables),
+        builder(OpBuilder::atBlockEnd(function->getBlock())), plan(builder) {}
 
   LogicalResult run() {
-    createProgram();
+    if (failed(createProgram()))
+      return failure();
     createInputs();
     findUpdates();
     for (auto [from, to] :
@@ -126,11 +125,15 @@ private:
                                                        "update"};
 
   /// A function with a backward is what tp-run trains with.
-  void createProgram() {
+  LogicalResult createProgram() {
     size_t phases = function.getBody().getBlocks().size();
+    if (phases == 1 && function.getSymName() == runtime::trainProgram)
+      return function.emitError("is forward only, but called '")
+             << function.getSymName()
+             << "' as the program to train with is; give it another name";
     program = planir::ProgramOp::create(
         builder, function.getLoc(),
-        phases > 1 ? "train" : function.getSymName(),
+        phases > 1 ? StringRef(runtime::trainProgram) : function.getSymName(),
         /*ranks=*/DenseI64ArrayAttr(),
         builder.getStrArrayAttr(
             SmallVector<StringRef>(ArrayRef(phaseNames).take_front(phases))));
@@ -144,6 +147,7 @@ private:
         planir::EndOp::create(builder, function.getLoc());
     }
     builder.setInsertionPoint(program.getBody().front().getTerminator());
+    return success();
   }
 
   //===--------------------------------------------------------------------===//
@@ -360,18 +364,20 @@ private:
 struct LowerToPlanPass : passes::impl::LowerToPlanBase<LowerToPlanPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto step = getStepFunction(module);
-    if (failed(step))
+    auto functions = getStepFunctions(module);
+    if (failed(functions))
       return signalPassFailure();
     if (!module->hasAttr(tp::getMeshAttrName())) {
       module.emitError("lower-to-plan: the module has no tp.mesh; run tp-shard "
                        "to tp-fuse first");
       return signalPassFailure();
     }
-    ModuleTables tables(*step);
-    if (failed(ProgramLowering(*step, tables).run()))
-      return signalPassFailure();
-    step->erase();
+    ModuleTables tables(module);
+    for (func::FuncOp step : functions->all)
+      if (failed(ProgramLowering(step, tables).run()))
+        return signalPassFailure();
+    for (func::FuncOp step : functions->all)
+      step->erase();
   }
 };
 } // namespace

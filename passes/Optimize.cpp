@@ -69,7 +69,7 @@ private:
     for (Operation &op : step.getBody().back().without_terminator())
       if (!isa<tp::SumSquaresOp, tp::AdamWOp>(op))
         made.push_back(&op);
-    sharding::addToPrediction(module, made);
+    sharding::addToPrediction(step, made);
   }
 
   NamedAttribute number(StringRef name, double value) {
@@ -247,9 +247,11 @@ struct OptimizePass : passes::impl::OptimizeBase<OptimizePass> {
     options.weightDecay = weightDecay;
     options.clipGradNorm = clipGradNorm;
     options.keepGradients = keepGradients;
-    auto step = getStepFunction(getOperation());
-    if (failed(step) ||
-        failed(StepBuilder(getOperation(), *step, options).run()))
+    auto functions = getStepFunctions(getOperation());
+    if (failed(functions))
+      return signalPassFailure();
+    if (functions->trained &&
+        failed(StepBuilder(getOperation(), functions->trained, options).run()))
       signalPassFailure();
   }
 };

@@ -146,11 +146,15 @@ private:
   SmallVector<Operation *> masks;
 };
 
+RankedTensorType localType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tp::localShape(type), tensor.getElementType());
+}
+
 /// Rewrites types and changes of layout.
 class Localizer {
 public:
-  Localizer(ModuleOp module, func::FuncOp step)
-      : module(module), step(step), builder(module.getContext()) {}
+  Localizer(func::FuncOp step) : step(step), builder(step.getContext()) {}
 
   LogicalResult run() {
     keepLayouts();
@@ -231,11 +235,6 @@ private:
     return success();
   }
 
-  static RankedTensorType localType(Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return RankedTensorType::get(tp::localShape(type), tensor.getElementType());
-  }
-
   void localizeTypes() {
     step.walk([&](Operation *op) {
       for (Value result : op->getResults())
@@ -245,44 +244,49 @@ private:
       argument.setType(localType(argument.getType()));
     step.setFunctionType(
         builder.getFunctionType(step.getBody().getArgumentTypes(), {}));
-    auto symbol = [&](auto op) {
-      op.setWholeAttr(TypeAttr::get(op.getType()));
-      op.setType(localType(op.getType()));
-    };
-    for (auto op : module.getOps<tp::ParameterOp>())
-      symbol(op);
-    for (auto op : module.getOps<tp::StateOp>())
-      symbol(op);
   }
 
-  ModuleOp module;
   func::FuncOp step;
   OpBuilder builder;
 };
 
 struct PartitionPass : passes::impl::PartitionBase<PartitionPass> {
   void runOnOperation() override {
-    auto step = getStepFunction(getOperation());
-    if (failed(step))
+    auto functions = getStepFunctions(getOperation());
+    if (failed(functions))
       return signalPassFailure();
     if (!getOperation()->hasAttr(tp::getMeshAttrName())) {
       getOperation().emitError("tp-partition: the module has no tp.mesh; run "
                                "tp-shard first");
       return signalPassFailure();
     }
-    if (step->getNumResults() != 0) {
-      step->emitError("tp-partition: the step returns values; run "
-                      "tp-differentiate first, which makes them tp.output");
-      return signalPassFailure();
-    }
-    PaddingAnalysis padding(*step);
+    for (func::FuncOp step : functions->all)
+      if (failed(partition(step)))
+        return signalPassFailure();
+    localizeSymbols();
+  }
+
+  LogicalResult partition(func::FuncOp step) {
+    if (step.getNumResults() != 0)
+      return step.emitError("tp-partition: the step returns values; run "
+                            "tp-differentiate first, which makes them "
+                            "tp.output");
+    PaddingAnalysis padding(step);
     if (failed(padding.run()))
-      return signalPassFailure();
+      return failure();
     // Where one is needed is known only now.
-    sharding::addToPrediction(getOperation(), padding.getMasks());
-    masks = padding.getMasks().size();
-    if (failed(Localizer(getOperation(), *step).run()))
-      return signalPassFailure();
+    sharding::addToPrediction(step, padding.getMasks());
+    masks += padding.getMasks().size();
+    return Localizer(step).run();
+  }
+
+  void localizeSymbols() {
+    auto localize = [](auto op) {
+      op.setWholeAttr(TypeAttr::get(op.getType()));
+      op.setType(localType(op.getType()));
+    };
+    llvm::for_each(getOperation().getOps<tp::ParameterOp>(), localize);
+    llvm::for_each(getOperation().getOps<tp::StateOp>(), localize);
   }
 };
 } // namespace

@@ -45,10 +45,14 @@ def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
     obeyed. What nothing reads is erased first, and `tp.stop_gradient` put before
     uses of a value that do not reach the loss while others do.
 
+    Layouts of a trained function are chosen first; functions that are forward
+    only take the parameters as it stores them, and choose the rest. What only
+    they read is stored as the first of them likes it.
+
     Before: a graph of tp ops on whole tensors. After: every tensor has a
     layout, and ops' results follow from their ways; operands may still need
     changes of layout. What nothing reads is gone, and each parameter is read
-    once. The module says in `tp.predicted` what the step will do, and in
+    once. A function says in `tp.predicted` what it will do, and the module in
     `tp.topology` on which machine, if one was given.
 
     Input:
@@ -123,17 +127,18 @@ def InsertConjugates : Pass<"tp-insert-conjugates", "mlir::ModuleOp"> {
 def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
   let summary = "derive the backward graph";
   let description = [{
-    Goes through the ops backwards from the result with role "loss". Layouts
+    Goes through the ops of the trained function, if there is one, backwards from
+    the result with role "loss". Layouts
     come by themselves: a gradient's type is the dual of its value's, so every
-    change of layout turns into its conjugate. Results of the function become
-    `tp.output`s, and so do each parameter's gradient and, where the loss is a
+    change of layout turns into its conjugate. Results of all functions become
+    `tp.output`s, and of the trained one so do each parameter's gradient and, where the loss is a
     `tp.mean`, its count as "token_count": a step whose count is 0 went right.
 
     Values that do not reach the loss have no backward. A gradient that an op
     does not give and a trained parameter wants is an error at the op.
 
-    Before: one block. After: three, the phases forward, backward and update,
-    the first two ended by `tp.next`; the update is empty yet.
+    Before: one block. After: three in the trained function, the phases forward,
+    backward and update, the first two ended by `tp.next`; the update is empty yet.
 
     Input: `%c = tp.f %x over ["tp"]`, used by a matmul.
     Output, where `%dc` is the matmul's gradient in `%c`:
@@ -151,8 +156,8 @@ def Differentiate : Pass<"tp-differentiate", "mlir::ModuleOp"> {
 def Optimize : Pass<"tp-optimize", "mlir::ModuleOp"> {
   let summary = "append gradient norm, clipping and AdamW";
   let description = [{
-    Squares are summed per state: partial ones meet in one all-reduce,
-    replicated ones count once. Decay applies to parameters whose rank in the
+    To the trained function, if there is one. Squares are summed per state: partial
+    ones meet in one all-reduce, replicated ones count once. Decay applies to parameters whose rank in the
     checkpoint is at least 2.
 
     Input: `tp.output "gradient" gradient @w, %dw : tensor<8x4xf32>`.
@@ -218,12 +223,13 @@ def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
 def Count : Pass<"tp-count", "mlir::ModuleOp"> {
   let summary = "add up what a partitioned step does, against what was predicted";
   let description = [{
-    Adds up the work items of the output of `tp-partition`, for one rank, into
-    `tp.counted`: flops, bytes sent and saved, collectives, picoseconds on the
-    module's topology, and how often each item is done. If `tp-shard` left its
-    prediction in `tp.predicted`, to which `tp-optimize` and `tp-partition` add
-    what they make, the two must be equal as integers. An error names the first
-    op that was not predicted, and means a fault of the compiler.
+    Adds up the work items of each function in the output of `tp-partition`, for
+    one rank, into its `tp.counted`: flops, bytes sent and saved, collectives,
+    picoseconds on the module's topology, and how often each item is done. If
+    `tp-shard` left its prediction in `tp.predicted`, to which `tp-differentiate`,
+    `tp-optimize` and `tp-partition` add what they make, the two must be equal as
+    integers. An error names the first op that was not predicted, and means a fault
+    of the compiler.
   }];
 }
 
@@ -252,8 +258,8 @@ def Fuse : Pass<"tp-fuse", "mlir::ModuleOp"> {
 def LowerToPlan : Pass<"lower-to-plan", "mlir::ModuleOp"> {
   let summary = "local ops become instructions over buffers";
   let description = [{
-    A function becomes a program of the same phases: kernels' groups become
-    `plan.launch`, equal kernels and tables are declared once, matmuls and
+    A function becomes a program of the same phases, "train" if it has a backward
+    and else of the function's name: kernels' groups become `plan.launch`, equal kernels and tables are declared once, matmuls and
     collectives become instructions, attention stays one op. A reshape shares its
     operand's buffer. New values of symbols are copied over the old ones at the
     end, when nothing reads those any more.
@@ -433,7 +439,8 @@ def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {
     There each value's state is inferred from parameters, collectives and
     positions: a collective that is missing or one too many, a `layout` that is
     missing or wrong, a mask that nothing needs, an output or update that is
-    missing or stands twice is refused. What padding holds, and whether terms are
+    missing or stands twice, or an update in a function that is forward only, is
+    refused. What padding holds, and whether terms are
     the right ones, it does not tell.
   }];
   let options = [

@@ -346,12 +346,15 @@ namespace {
 struct PlanExpandAttentionPass
     : passes::impl::PlanExpandAttentionBase<PlanExpandAttentionPass> {
   void runOnOperation() override {
+    std::optional<KernelTable> kernels;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(expandAll(program)))
+      if (failed(expandAll(program, kernels)))
         return signalPassFailure();
   }
 
-  LogicalResult expandAll(ProgramOp program) {
+  /// Kernels are known from the first program on that has attention.
+  LogicalResult expandAll(ProgramOp program,
+                          std::optional<KernelTable> &kernels) {
     SmallVector<Operation *> ops;
     program.walk([&](Operation *op) {
       if (isa<AttentionOp, AttentionGradOp>(op))
@@ -359,7 +362,8 @@ struct PlanExpandAttentionPass
     });
     if (ops.empty())
       return success();
-    KernelTable kernels(getOperation(), Block::iterator(program));
+    if (!kernels)
+      kernels.emplace(getOperation(), Block::iterator(program));
     OpBuilder builder(&program.getBody().front(),
                       program.getBody().front().begin());
     Value scalars =
@@ -369,7 +373,7 @@ struct PlanExpandAttentionPass
       LogicalResult expanded =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
               .Case<AttentionOp, AttentionGradOp>(
-                  [&](auto op) { return expand(op, kernels, scalars); });
+                  [&](auto op) { return expand(op, *kernels, scalars); });
       if (failed(expanded))
         return failure();
       op->erase();

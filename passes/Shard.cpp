@@ -6,6 +6,7 @@
 #include "colrow/passes/Passes.h"
 #include "colrow/Sharding/AxisProblem.h"
 #include "colrow/Sharding/TopologyAttr.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_SHARD
@@ -16,12 +17,20 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
 
+/// The symbols that some function reads.
+static llvm::StringSet<> findReads(ArrayRef<func::FuncOp> functions) {
+  llvm::StringSet<> read;
+  for (func::FuncOp step : functions)
+    step.walk([&](tp::ParamOp p) { read.insert(p.getSymbol()); });
+  return read;
+}
+
 /// Parses the pins, each PARAM=DIM:AXIS, of axis `axis` of `mesh`.
-static FailureOr<sharding::Pins> readPins(ModuleOp module, func::FuncOp step,
-                                          ArrayRef<std::string> texts,
-                                          const layout::Mesh &mesh,
-                                          unsigned axis) {
+static FailureOr<sharding::Pins>
+readPins(ModuleOp module, ArrayRef<func::FuncOp> functions,
+         ArrayRef<std::string> texts, const layout::Mesh &mesh, unsigned axis) {
   SymbolTable symbols(module);
+  llvm::StringSet<> read = findReads(functions);
   sharding::Pins pins;
   for (StringRef text : texts) {
     auto [name, place] = text.rsplit('=');
@@ -45,10 +54,7 @@ static FailureOr<sharding::Pins> readPins(ModuleOp module, func::FuncOp step,
       return module.emitError()
              << "pin '" << text << "': '" << name << "' has "
              << parameter.getTensorType().getRank() << " dimensions";
-    StringRef wanted = name;
-    bool isRead = false;
-    step.walk([&](tp::ParamOp p) { isRead |= p.getSymbol() == wanted; });
-    if (!isRead)
+    if (!read.contains(name))
       return module.emitError()
              << "pin '" << text << "': the step never reads '" << name << "'";
     // One rank holds the whole, split or not. Types do not say so, and the
@@ -76,6 +82,15 @@ static void tidy(func::FuncOp step) {
         param.replaceAllUsesWith(it->second.getResult());
     }
   eraseUnread(step);
+}
+
+/// Parameters that no function reads stay whole.
+static void placeUnread(ModuleOp module, tp::MeshAttr mesh) {
+  for (auto parameter : module.getOps<tp::ParameterOp>())
+    if (!tp::getLayoutAttr(parameter.getType()))
+      parameter.setType(tp::withLayout(
+          parameter.getType(), tp::LayoutAttr::replicated(
+                                   mesh, parameter.getTensorType().getRank())));
 }
 
 /// What the solver minimised is what its layouts and ways say, op by op.
@@ -124,28 +139,46 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
     cost::CostModel model(topo);
     if (llvm::Error e = model.checkRanks(parsed->ranks()))
       return module.emitError("tp-shard: ") << llvm::toString(std::move(e));
-    auto step = getForwardFunction(module);
-    if (failed(step))
+    auto functions = getForwardFunctions(module);
+    if (failed(functions))
       return failure();
     SmallVector<std::string> pinTexts(pins.begin(), pins.end());
-    auto pinned = readPins(module, *step, pinTexts, *parsed, /*axis=*/0);
+    auto pinned =
+        readPins(module, functions->all, pinTexts, *parsed, /*axis=*/0);
     if (failed(pinned))
       return failure();
     if (!topology.empty())
       module->setAttr(tp::getTopologyAttrName(),
                       sharding::toAttr(topo, &getContext()));
-    tidy(*step);
-    return solve(*step, tp::MeshAttr::get(&getContext(), *parsed), model,
-                 *pinned);
+    llvm::for_each(functions->all, tidy);
+    return solveAll(functions->all, tp::MeshAttr::get(&getContext(), *parsed),
+                    model, *pinned);
   }
 
-  LogicalResult solve(func::FuncOp step, tp::MeshAttr meshAttr,
-                      const cost::CostModel &model,
+  /// The trained function comes first: the others take the parameters as it
+  /// stores them.
+  LogicalResult solveAll(ArrayRef<func::FuncOp> functions, tp::MeshAttr mesh,
+                         const cost::CostModel &model,
+                         const sharding::Pins &pinned) {
+    ModuleOp module = getOperation();
+    auto classes = sharding::DimClasses::read(module, functions);
+    if (failed(classes))
+      return failure();
+    sharding::WorkTable table(mesh, /*axis=*/0, model);
+    for (func::FuncOp step : functions)
+      if (failed(solve(step, **classes, table, pinned)))
+        return failure();
+    module->setAttr(tp::getMeshAttrName(), mesh);
+    placeUnread(module, mesh);
+    return success();
+  }
+
+  LogicalResult solve(func::FuncOp step, const sharding::DimClasses &classes,
+                      sharding::WorkTable &table,
                       const sharding::Pins &pinned) {
     ModuleOp module = getOperation();
     sharding::Gradients gradients(module, step);
-    sharding::WorkTable table(meshAttr, /*axis=*/0, model);
-    sharding::AxisProblem problem(module, step, gradients, table);
+    sharding::AxisProblem problem(module, step, classes, gradients, table);
     if (failed(problem.build(pinned)) || failed(problem.solve(pinned)) ||
         (checkExhaustively && failed(problem.checkExhaustively())))
       return failure();
@@ -155,9 +188,8 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
         failed(
             checkPrediction(module, problem.getSolution().total, *predicted)))
       return failure();
-    module->setAttr(tp::getPredictedAttrName(),
-                    predicted->toAttr(&getContext()));
-    transitions = problem.getSolution().transitionsComputed;
+    step->setAttr(tp::getPredictedAttrName(), predicted->toAttr(&getContext()));
+    transitions += problem.getSolution().transitionsComputed;
     return success();
   }
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The function that passes work on, checked.
+// The functions that passes work on, checked.
 
 #include "colrow/passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace colrow;
+using namespace colrow::passes;
 
 /// Every pass relies on it: values are tensors of static shape whose elements
 /// can be counted.
@@ -35,18 +36,36 @@ static LogicalResult checkStaticTensors(func::FuncOp step) {
   return success();
 }
 
-FailureOr<func::FuncOp> passes::getStepFunction(ModuleOp module) {
-  func::FuncOp found;
+static LogicalResult checkFunction(func::FuncOp function) {
+  if (function.isPrivate() && !function.isExternal())
+    return function.emitError("'")
+           << function.getSymName()
+           << "' is private, but every function becomes a program and none is "
+              "called; put its ops where they are needed";
+  return failure(failed(tp::verifyPhases(function)) ||
+                 failed(checkStaticTensors(function)));
+}
+
+FailureOr<StepFunctions> passes::getStepFunctions(ModuleOp module) {
+  StepFunctions found;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (found)
-      return function.emitError("a module holds one step function, and '")
-             << found.getSymName() << "' is another one";
-    found = function;
+    if (failed(checkFunction(function)))
+      return failure();
+    if (tp::isForwardOnly(function)) {
+      found.all.push_back(function);
+      continue;
+    }
+    if (found.trained)
+      return function.emitError("'")
+             << found.trained.getSymName() << "' and '" << function.getSymName()
+             << "' are both trained, but one function of a module is; mark "
+                "what "
+                "is only evaluated: attributes {tp.forward}";
+    found.trained = function;
+    found.all.insert(found.all.begin(), function);
   }
-  if (!found)
+  if (found.all.empty())
     return module.emitError("the module has no function: no step");
-  if (failed(tp::verifyPhases(found)) || failed(checkStaticTensors(found)))
-    return failure();
   return found;
 }
 
@@ -57,7 +76,8 @@ static LogicalResult checkResultRoles(func::FuncOp step) {
     auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
     if (!role)
       continue;
-    if (llvm::is_contained({"grad_norm", "token_count"}, role.getValue()))
+    if (!tp::isForwardOnly(step) &&
+        llvm::is_contained({"grad_norm", "token_count"}, role.getValue()))
       return step.emitError("result ")
              << i << " has the role " << role
              << ", under which the step's own leaves; give it another one";
@@ -68,14 +88,36 @@ static LogicalResult checkResultRoles(func::FuncOp step) {
   return success();
 }
 
-FailureOr<func::FuncOp> passes::getForwardFunction(ModuleOp module) {
-  auto step = getStepFunction(module);
-  if (succeeded(step) && !llvm::hasSingleElement(step->getBody()))
-    return step->emitError("has phases after the forward already; this pass "
-                           "comes before tp-differentiate");
-  if (succeeded(step) && failed(checkResultRoles(*step)))
+static LogicalResult checkForward(func::FuncOp function) {
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError("has phases after the forward already; this pass "
+                              "comes before tp-differentiate");
+  return checkResultRoles(function);
+}
+
+FailureOr<StepFunctions> passes::getForwardFunctions(ModuleOp module) {
+  auto functions = getStepFunctions(module);
+  if (failed(functions) || llvm::any_of(functions->all, [](func::FuncOp step) {
+        return failed(checkForward(step));
+      }))
     return failure();
-  return step;
+  return functions;
+}
+
+void passes::leaveResults(func::FuncOp step,
+                          llvm::function_ref<Value(Value)> leaving) {
+  Operation *ret = step.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
+    auto role = step.getResultAttrOfType<StringAttr>(i, tp::getRoleAttrName());
+    Value result = leaving(value);
+    OpBuilder builder(ret);
+    tp::OutputOp::create(
+        builder, result.getLoc(),
+        role ? role.getValue().str() : "result" + std::to_string(i),
+        FlatSymbolRefAttr(), result, tp::LayoutAttr(), TypeAttr());
+  }
+  ret->setOperands({});
+  (void)step.eraseResults(llvm::BitVector(step.getNumResults(), true));
 }
 
 void passes::eraseUnread(func::FuncOp step) {

@@ -19,8 +19,8 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
   using VerifyPhaseBase::VerifyPhaseBase;
 
   void runOnOperation() override {
-    auto step = getStepFunction(getOperation());
-    if (failed(step))
+    auto functions = getStepFunctions(getOperation());
+    if (failed(functions))
       return signalPassFailure();
     if (!llvm::is_contained({"graph", "sharded", "step", "local"},
                             StringRef(phase))) {
@@ -33,16 +33,25 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
       return signalPassFailure();
     if (failed(checkParameters()))
       return signalPassFailure();
-    WalkResult result = step->walk([&](Operation *op) {
+    for (func::FuncOp step : functions->all)
+      if (failed(checkFunction(step)))
+        return signalPassFailure();
+    if (phase == "local" &&
+        failed(checkStates(getOperation(), functions->trained)))
+      signalPassFailure();
+  }
+
+  LogicalResult checkFunction(func::FuncOp step) {
+    WalkResult result = step.walk([&](Operation *op) {
       return failed(check(op)) ? WalkResult::interrupt()
                                : WalkResult::advance();
     });
     if (result.wasInterrupted())
-      return signalPassFailure();
-    if (phase == "local" && (failed(checkEffects(getOperation(), *step)) ||
-                             failed(checkMasks(*step)) ||
-                             failed(checkLocalStates(getOperation(), *step))))
-      signalPassFailure();
+      return failure();
+    return failure(phase == "local" &&
+                   (failed(checkEffects(getOperation(), step)) ||
+                    failed(checkMasks(step)) ||
+                    failed(checkLocalStates(getOperation(), step))));
   }
 
   /// Ids key random draws, so they differ.
@@ -82,6 +91,10 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
     if (phase == "graph" && isa<tp::NextOp>(op))
       return op->emitOpError("ends a phase; a graph is forward only, and "
                              "tp-differentiate makes the other phases");
+    if (isa<CallOpInterface>(op))
+      return op->emitOpError(
+          "calls a function, but every function is a program "
+          "by itself; put the callee's ops in its place");
     if (!isa_and_nonnull<tp::TPDialect>(op->getDialect()))
       return op->emitOpError("is not a tp op; between import and the kernels "
                              "only tp ops touch tensors");

@@ -2,7 +2,7 @@
 //
 // Registration of the tp dialect, and short aliases for its attributes.
 
-#include "colrow/dialects/TP/TP.h"
+#include "colrow/dialects/TP/Step.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -97,6 +97,12 @@ static bool isWays(Attribute value) {
          });
 }
 
+/// A forward only: no other phase.
+static bool isForward(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  return function && llvm::hasSingleElement(function.getBody());
+}
+
 static bool isKernelNumber(Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isInteger(64) && number.getInt() >= 0;
@@ -114,6 +120,7 @@ struct Discardable {
 
 static std::optional<Discardable> findDiscardable(StringRef name) {
   auto module = [](Operation *op) { return isa<ModuleOp>(op); };
+  auto function = [](Operation *op) { return isa<func::FuncOp>(op); };
   auto ruled = [](Operation *op) { return isa<ShardableOpInterface>(op); };
   auto rows = [](Operation *op) { return isa<RowLowerableOpInterface>(op); };
   auto dictionary = [](Attribute a) { return isa<DictionaryAttr>(a); };
@@ -126,8 +133,13 @@ static std::optional<Discardable> findDiscardable(StringRef name) {
       {getMeshAttrName(), module, [](Attribute a) { return isa<MeshAttr>(a); },
        "a #tp.mesh on a module"},
       {getTopologyAttrName(), module, dictionary, "a dictionary on a module"},
-      {getPredictedAttrName(), module, dictionary, "a dictionary on a module"},
-      {getCountedAttrName(), module, dictionary, "a dictionary on a module"},
+      {getForwardAttrName(), isForward,
+       [](Attribute a) { return isa<UnitAttr>(a); },
+       "a unit attribute on a function with a body of one block"},
+      {getPredictedAttrName(), function, dictionary,
+       "a dictionary on a function"},
+      {getCountedAttrName(), function, dictionary,
+       "a dictionary on a function"},
       {getOptimizerAttrName(), module, isNumbers,
        "a dictionary of f64 on a module"},
       {getConfigAttrName(), module, isConfig,

@@ -16,6 +16,10 @@ LogicalResult NextOp::verify() {
   return success();
 }
 
+bool tp::isForwardOnly(func::FuncOp function) {
+  return function->hasAttr(getForwardAttrName());
+}
+
 Phase tp::getPhase(Operation *op) {
   Block *block = op->getBlock();
   auto function = op->getParentOfType<func::FuncOp>();

@@ -19,6 +19,19 @@ def TP_Dialect : Dialect {
     layout f and g, and collectives on local tensors. An op lives from import
     to the kernels; what changes on the way is its types: plain in [graph],
     with a layout in [step], plain and local in [local].
+
+    A module may have several functions, which share its symbols and become
+    programs of one plan. One of them is trained; those with `tp.forward` are
+    forward only, to evaluate by.
+
+    ```mlir
+    tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+    func.func @evaluate(%x: tensor<2x4xf32>) -> (tensor<2x8xf32> {tp.role = "logits"}) attributes {tp.forward} {
+      %w = tp.param @w : tensor<8x4xf32>
+      %y = tp.matmul %x, %w : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+      return %y : tensor<2x8xf32>
+    }
+    ```
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

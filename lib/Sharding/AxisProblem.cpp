@@ -13,7 +13,7 @@ using layout::State;
 using layout::Way;
 
 LogicalResult AxisProblem::build(const Pins &pins) {
-  if (failed(readRules()) || failed(checkUnits()))
+  if (failed(checkUnits()))
     return failure();
   for (Value argument : step.getArguments()) {
     if (failed(addValue(argument)))
@@ -32,47 +32,26 @@ LogicalResult AxisProblem::build(const Pins &pins) {
   return success();
 }
 
-LogicalResult AxisProblem::readRules() {
-  for (Operation &op : step.getBody().front().without_terminator()) {
-    if (auto param = dyn_cast<tp::ParamOp>(op)) {
-      if (!parameterOf(param))
-        return op.emitOpError("reads @")
-               << param.getSymbol()
-               << ", which is optimizer state; a graph reads parameters only";
-      continue;
-    }
-    auto shardable = dyn_cast<tp::ShardableOpInterface>(op);
-    if (!shardable)
-      return op.emitOpError("has no factor rule, so tp-shard cannot tell how "
-                            "to split it; express it by tp ops");
-    auto rule = shardable.getFactorRule();
-    if (!rule)
-      return op.emitOpError() << llvm::toString(rule.takeError());
-    rules.insert({&op, std::move(*rule)});
-  }
-  classes = std::make_unique<DimClasses>(step, rules, [&](Operation *param) {
-    return parameterOf(cast<tp::ParamOp>(param)).getCheckpointRank();
-  });
-  return success();
-}
-
 /// Heads are not cut: fewer of them than ranks cannot be dealt out.
 LogicalResult AxisProblem::checkUnits() {
   const layout::MeshAxis &dealt = mesh.axes[axis];
-  for (auto &[op, rule] : rules)
-    for (Value value : op->getResults())
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    if (isa<tp::ParamOp>(op))
+      continue;
+    for (Value value : op.getResults())
       for (auto [d, size] : llvm::enumerate(tp::shapeOf(value))) {
-        int64_t units = classes->units(value, d);
-        if (!classes->isFeature(value, d) || units == size ||
+        int64_t units = classes.units(value, d);
+        if (!classes.isFeature(value, d) || units == size ||
             units >= dealt.size)
           continue;
-        return op->emitOpError()
+        return op.emitOpError()
                << "has " << units << " units of " << size / units
                << " along dimension " << d << " (heads or key-value groups), "
                << "fewer than the " << dealt.size << " ranks of axis \""
                << dealt.name << "\"; use at most " << dealt.name << "="
                << units;
       }
+  }
   return success();
 }
 
@@ -82,7 +61,7 @@ layout::Layout AxisProblem::layoutOf(Value value, State state) {
   if (!state.isSplit())
     return layout.withState(axis, state);
   layout.dims[state.dim] = layout::splitDim(
-      shape[state.dim], classes->units(value, state.dim), axis, mesh);
+      shape[state.dim], classes.units(value, state.dim), axis, mesh);
   return layout;
 }
 
@@ -100,7 +79,7 @@ AxisProblem::ValueClass AxisProblem::makeValue(Value value, bool mixed) {
   if (tp::carriesGradient(type)) {
     states.append({State::C(), State::P()});
     for (unsigned d = 0; d < type.getRank(); ++d)
-      if (classes->isFeature(value, d))
+      if (classes.isFeature(value, d))
         states.push_back(State::S(d));
   }
   SmallVector<bool, 2> gradients = {reached};
@@ -135,7 +114,7 @@ LogicalResult AxisProblem::addValue(Value value) {
       int64_t(reinterpret_cast<intptr_t>(value.getType().getAsOpaquePointer())),
       reached, mixed, isa_and_nonnull<tp::ParamOp>(value.getDefiningOp())};
   for (unsigned d = 0; d < tp::shapeOf(value).size(); ++d)
-    key.push_back(classes->isFeature(value, d) ? classes->units(value, d) : 0);
+    key.push_back(classes.isFeature(value, d) ? classes.units(value, d) : 0);
   auto [it, isNew] = valueKinds.try_emplace(key, values.size());
   if (isNew) {
     ValueClass info = makeValue(value, mixed);
@@ -186,19 +165,23 @@ void AxisProblem::addNode(Operation *op, ValueRange operands,
   opOfNode.push_back(op);
 }
 
-/// A parameter is stored whole or split, or split as it is pinned.
+/// A parameter is stored whole or split: as it is already, or as it is pinned.
 LogicalResult AxisProblem::addParameter(tp::ParamOp param, const Pins &pins) {
   Value value = param.getResult();
   if (failed(addValue(value)))
     return failure();
   auto pin = pins.find(parameterOf(param));
+  tp::LayoutAttr stored = tp::getLayoutAttr(parameterOf(param).getType());
+  anyStored |= bool(stored);
   const ValueClass &info = infoOf(value);
   solver::ChoiceTable choices;
   for (auto [i, state] : llvm::enumerate(info.query.states)) {
-    bool stored = state.state == State::R() || state.state.isSplit();
-    if (pin != pins.end())
-      stored = state.state == State::S(pin->second);
-    if (!stored || state.gradient != gradients.reach(value))
+    bool fits = state.state == State::R() || state.state.isSplit();
+    if (stored)
+      fits &= info.layouts[i] == stored;
+    else if (pin != pins.end())
+      fits = state.state == State::S(pin->second);
+    if (!fits || state.gradient != gradients.reach(value))
       continue;
     solver::Cost cost;
     if (state.gradient)
@@ -271,7 +254,7 @@ LogicalResult AxisProblem::addOp(Operation *op) {
     note(result, false);
   auto [it, isNew] = opKinds.try_emplace(std::move(key), ops.size());
   if (isNew)
-    ops.push_back(makeOp(op, rules.find(op)->second));
+    ops.push_back(makeOp(op, classes.getRule(op)));
   nodeOf.insert({op, {unsigned(problem.nodes.size()), it->second}});
   addNode(op, op->getOperands(), op->getResults(), ops[it->second].choiceTable);
   return success();

@@ -28,6 +28,9 @@ LogicalResult AxisProblem::solve(const Pins &pins) {
     for (auto &[parameter, dim] : pins)
       diag << "; pinned: " << cast<tp::ParameterOp>(parameter).getSymName()
            << '=' << dim;
+    if (anyStored)
+      diag << "; '" << step.getSymName()
+           << "' reads parameters as the functions before it store them";
     return diag;
   }
   solution = std::move(*result);
@@ -52,20 +55,11 @@ LogicalResult AxisProblem::checkExhaustively() const {
 
 void AxisProblem::write() {
   MLIRContext *context = module.getContext();
-  tp::MeshAttr meshAttr = table.getMeshAttr();
-  module->setAttr(tp::getMeshAttrName(), meshAttr);
   for (auto [value, i] : valueIndex)
     value.setType(tp::withLayout(
         value.getType(), values[valueKind[i]].layouts[solution.state[i]]));
   for (auto param : step.getBody().front().getOps<tp::ParamOp>())
     parameterOf(param).setType(param.getResult().getType());
-  // Parameters that the step does not read stay whole.
-  for (auto parameter : module.getOps<tp::ParameterOp>())
-    if (!tp::getLayoutAttr(parameter.getType()))
-      parameter.setType(
-          tp::withLayout(parameter.getType(),
-                         tp::LayoutAttr::replicated(
-                             meshAttr, parameter.getTensorType().getRank())));
   for (auto &[op, place] : nodeOf) {
     StringAttr way = ops[place.second].ways[solution.choice[place.first]];
     op->setAttr(

@@ -55,7 +55,7 @@ Gradients::Gradients(Block &block, ArrayRef<Value> trained,
 
 Gradients::Gradients(ModuleOp module, func::FuncOp step) {
   std::optional<unsigned> loss = findLoss(step);
-  if (!loss)
+  if (!loss || tp::isForwardOnly(step))
     return;
   SymbolTable symbols(module);
   Block &forward = step.getBody().front();

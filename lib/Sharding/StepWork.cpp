@@ -231,9 +231,9 @@ static std::optional<NamedItem> workWithLayouts(Operation *op,
   return NamedItem{op->getName().getStringRef(), *item};
 }
 
-void sharding::addToPrediction(ModuleOp module, ArrayRef<Operation *> ops) {
-  auto totals =
-      StepTotals::fromAttr(module->getAttr(tp::getPredictedAttrName()));
+void sharding::addToPrediction(func::FuncOp step, ArrayRef<Operation *> ops) {
+  auto module = step->getParentOfType<ModuleOp>();
+  auto totals = StepTotals::fromAttr(step->getAttr(tp::getPredictedAttrName()));
   auto meshAttr = module->getAttrOfType<tp::MeshAttr>(tp::getMeshAttrName());
   auto model = getCostModel(module);
   if (!totals || !meshAttr || failed(model))
@@ -243,6 +243,6 @@ void sharding::addToPrediction(ModuleOp module, ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (auto named = workWithLayouts(op, mesh))
       sum.add(*named);
-  module->setAttr(tp::getPredictedAttrName(),
-                  totals->toAttr(module.getContext()));
+  step->setAttr(tp::getPredictedAttrName(),
+                totals->toAttr(module.getContext()));
 }

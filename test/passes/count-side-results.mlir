@@ -5,8 +5,8 @@
 
 // A value that leaves beside the loss, behind a weight of its own that so is
 // never updated; the value both go back to is wanted with and without gradient.
-// CHECK: tp.counted = {bytes = {{[1-9]}}
 // CHECK-LABEL: func.func @step
+// CHECK-SAME: tp.counted = {bytes = {{[1-9]}}
 // CHECK: %[[SIDE:.*]] = tp.param @side
 // CHECK: tp.matmul %{{.*}}, %[[SIDE]]
 // CHECK-NOT: @side
@@ -34,8 +34,8 @@ func.func @step(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<f32>
 
 // A summand that leaves and is used, a constant in the forward, a frozen
 // weight, what nothing reads, and a table that is read twice.
-// CHECK: tp.counted = {bytes = {{[1-9]}}
 // CHECK-LABEL: func.func @more
+// CHECK-SAME: tp.counted = {bytes = {{[1-9]}}
 // CHECK-NOT: tp.relu
 // CHECK: tp.next
 // CHECK-NOT: tp.matmul_wgrad {{.*}} tensor<64x16xf32>

@@ -2,7 +2,7 @@
 //
 // What tp-differentiate refuses.
 
-// expected-error@+1 {{tp-differentiate: no result has the role "loss"; mark it by {tp.role = "loss"}}}
+// expected-error@+1 {{tp-differentiate: no result has the role "loss"; mark it by {tp.role = "loss"}, or the function by tp.forward if it is only evaluated}}
 func.func @no_loss(%x: tensor<f32>) -> tensor<f32> {
   return %x : tensor<f32>
 }

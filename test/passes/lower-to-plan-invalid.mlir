@@ -21,3 +21,13 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{is forward only, but called 'train' as the program to train with is; give it another name}}
+  func.func @train() attributes {tp.forward} {
+    return
+  }
+}

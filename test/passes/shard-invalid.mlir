@@ -30,9 +30,55 @@ func.func @fewer_groups_than_ranks(%x: tensor<2x5x16xf32>) -> tensor<2x5x2x3x4xf
 func.func @first() {
   return
 }
-// expected-error@+1 {{a module holds one step function, and 'first' is another one}}
+// expected-error@+1 {{'first' and 'second' are both trained, but one function of a module is; mark what is only evaluated: attributes {tp.forward}}}
 func.func @second() {
   return
+}
+
+// -----
+
+func.func @first() {
+  return
+}
+// expected-error@+1 {{'helper' is private, but every function becomes a program and none is called; put its ops where they are needed}}
+func.func private @helper() {
+  return
+}
+
+// -----
+
+// Training stores the weight by rows, so that its rows are all that is split;
+// an evaluation that wants it whole cannot have it.
+// expected-error@+1 {{tp-shard: func.return: none of its 1 choices is feasible: its operands cannot be had in the states that they want; lift a pin or allow another layout; 'whole' reads parameters as the functions before it store them}}
+module {
+  tp.parameter @w : tensor<4096x8xf32> {id = 0 : i64, init = #tp.init<zeros>}
+  func.func @whole() -> tensor<4096x8xf32> attributes {tp.forward} {
+    %w = tp.param @w : tensor<4096x8xf32>
+    return %w : tensor<4096x8xf32>
+  }
+  func.func @main(%x: tensor<4096x8xf32>) -> (tensor<4096x4096xf32> {tp.role = "y"}) {
+    %w = tp.param @w : tensor<4096x8xf32>
+    %y = tp.matmul %x, %w : (tensor<4096x8xf32>, tensor<4096x8xf32>) -> tensor<4096x4096xf32>
+    return %y : tensor<4096x4096xf32>
+  }
+}
+
+// -----
+
+// Heads are those of all functions: the evaluation's two halves of the weight
+// cannot be dealt out.
+tp.parameter @w : tensor<8x8xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @halves(%x: tensor<3x8xf32>) -> tensor<3x2x4xf32> attributes {tp.forward} {
+  %w = tp.param @w : tensor<8x8xf32>
+  %y = tp.matmul %x, %w : (tensor<3x8xf32>, tensor<8x8xf32>) -> tensor<3x8xf32>
+  %z = tp.reshape %y : (tensor<3x8xf32>) -> tensor<3x2x4xf32>
+  return %z : tensor<3x2x4xf32>
+}
+func.func @main(%x: tensor<3x8xf32>) -> tensor<3x8xf32> {
+  %w = tp.param @w : tensor<8x8xf32>
+  // expected-error@+1 {{'tp.matmul' op has 2 units of 4 along dimension 1 (heads or key-value groups), fewer than the 4 ranks of axis "tp"; use at most tp=2}}
+  %y = tp.matmul %x, %w : (tensor<3x8xf32>, tensor<8x8xf32>) -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
 }
 
 // -----

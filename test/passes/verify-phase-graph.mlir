@@ -10,7 +10,7 @@ func.func @legal(%x: tensor<6xf32>) -> tensor<6xf32> {
 // -----
 
 func.func @another_dialect(%x: tensor<6xf32>) {
-  // expected-error@+1 {{'func.call' op is not a tp op; between import and the kernels only tp ops touch tensors}}
+  // expected-error@+1 {{'func.call' op calls a function, but every function is a program by itself; put the callee's ops in its place}}
   func.call @another_dialect(%x) : (tensor<6xf32>) -> ()
   return
 }

@@ -251,3 +251,31 @@ func.func @mask_of_a_maximum(%x: tensor<2x3xf32>) {
   %r = tp.row_max %m : (tensor<2x3xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+tp.parameter @w : tensor<6xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @evaluate() attributes {tp.forward} {
+  %w = tp.param @w : tensor<6xf32>
+  // expected-error@+1 {{'tp.update' op updates @w, but 'evaluate' is forward only}}
+  tp.update @w, %w : tensor<6xf32>
+  return
+}
+
+// -----
+
+// With an optimizer, what is trained has a loss and a norm; what is only
+// evaluated need not.
+module attributes {tp.optimizer = {beta1 = 0.9 : f64}} {
+  tp.parameter @w : tensor<6xf32> {id = 0 : i64, init = #tp.init<zeros>}
+  func.func @evaluate() attributes {tp.forward} {
+    %w = tp.param @w : tensor<6xf32>
+    tp.output "w", %w : tensor<6xf32>
+    return
+  }
+  // expected-error@+1 {{has an optimizer, but no tp.output "grad_norm"}}
+  func.func @main(%loss: tensor<f32>) {
+    tp.output "loss", %loss : tensor<f32>
+    return
+  }
+}

@@ -166,12 +166,13 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
   return module;
 }
 
-/// Logits leave the step only if asked for: else their result is dropped.
+/// Logits leave the trained step only if asked for: else their result is
+/// dropped. What is only evaluated is so for its results.
 static llvm::Error chooseResults(ModuleOp module) {
   bool found = false;
   for (auto step : module.getOps<func::FuncOp>()) {
-    if (!llvm::hasSingleElement(step.getBody()))
-      continue; // no graph, as its verifier will say
+    if (tp::isForwardOnly(step) || !llvm::hasSingleElement(step.getBody()))
+      continue; // or no graph, as its verifier will say
     llvm::BitVector drop(step.getNumResults());
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
       auto role =

@@ -17,14 +17,17 @@ using Pins = llvm::MapVector<mlir::Operation *, unsigned>;
 
 class AxisProblem {
 public:
-  /// `table` prices by the mesh and axis that are chosen for.
+  /// `table` prices by the mesh and axis that are chosen for. Parameters that
+  /// have a layout already are stored in it.
   AxisProblem(mlir::ModuleOp module, mlir::func::FuncOp step,
-              const Gradients &gradients, WorkTable &table)
-      : module(module), step(step), gradients(gradients), table(table),
-        mesh(table.getMesh()), axis(table.getAxis()), symbols(module) {}
+              const DimClasses &classes, const Gradients &gradients,
+              WorkTable &table)
+      : module(module), step(step), classes(classes), gradients(gradients),
+        table(table), mesh(table.getMesh()), axis(table.getAxis()),
+        symbols(module) {}
 
-  /// Builds the problem. Errors, at the op: one without a factor rule, heads
-  /// that cannot be dealt out to the ranks, more states than the solver holds.
+  /// Builds the problem. Errors, at the op: heads that cannot be dealt out to
+  /// the ranks, more states than the solver holds.
   mlir::LogicalResult build(const Pins &pins);
   /// Finds the best layouts; an error names what is not feasible.
   mlir::LogicalResult solve(const Pins &pins);
@@ -48,7 +51,6 @@ private:
     llvm::SmallVector<mlir::StringAttr> ways; ///< per choice
   };
 
-  mlir::LogicalResult readRules();
   mlir::LogicalResult checkUnits();
   layout::Layout layoutOf(mlir::Value value, layout::State state);
   mlir::LogicalResult addValue(mlir::Value value);
@@ -74,14 +76,14 @@ private:
 
   mlir::ModuleOp module;
   mlir::func::FuncOp step;
+  const DimClasses &classes;
   const Gradients &gradients;
   WorkTable &table;
   layout::Mesh mesh;
   unsigned axis;
   mlir::SymbolTable symbols;
 
-  llvm::MapVector<mlir::Operation *, layout::FactorRule> rules;
-  std::unique_ptr<DimClasses> classes;
+  bool anyStored = false; ///< a parameter had a layout
 
   solver::Problem problem;
   llvm::MapVector<mlir::Value, unsigned> valueIndex; ///< solver values

@@ -6,8 +6,7 @@
 #ifndef COLROW_SHARDING_GRADIENTS_H
 #define COLROW_SHARDING_GRADIENTS_H
 
-#include "colrow/dialects/TP/TP.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "colrow/dialects/TP/Step.h"
 
 namespace colrow::sharding {
 
@@ -18,7 +17,7 @@ std::optional<unsigned> findLoss(mlir::func::FuncOp step);
 /// which the loss depends, by what ops say of the flow of gradients.
 class Gradients {
 public:
-  /// Of the forward of `step`; none without a loss.
+  /// Of the forward of `step`; none without a loss, or if it is forward only.
   Gradients(mlir::ModuleOp module, mlir::func::FuncOp step);
   /// Of the ops of `block`, from `seeds` back to `trained`.
   Gradients(mlir::Block &block, llvm::ArrayRef<mlir::Value> trained,

@@ -121,8 +121,8 @@ mlir::FailureOr<StepTotals> predictStep(mlir::func::FuncOp step,
                                         WorkTable &table);
 
 /// Adds the work of `ops`, which a later pass made, to the prediction of
-/// `module`, if it has one.
-void addToPrediction(mlir::ModuleOp module,
+/// `step`, if it has one.
+void addToPrediction(mlir::func::FuncOp step,
                      llvm::ArrayRef<mlir::Operation *> ops);
 
 /// The state on `axis` that the return of `step` wants `use` in; nullopt if it

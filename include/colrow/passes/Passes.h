@@ -76,13 +76,25 @@ void buildToPlanPipeline(mlir::OpPassManager &manager,
 /// Makes both known to tp-opt.
 void registerColrowPipelines();
 
-/// The step function of a module, or an error if there is not exactly one. Its
-/// blocks are the phases that it has so far.
-llvm::FailureOr<mlir::func::FuncOp> getStepFunction(mlir::ModuleOp module);
+/// The functions of a module, each of which becomes a program.
+struct StepFunctions {
+  mlir::func::FuncOp trained; ///< null if all are forward only
+  /// The trained one, then the others in their order.
+  llvm::SmallVector<mlir::func::FuncOp, 2> all;
+};
 
-/// The same before tp-differentiate, while it is forward only: an error if it
-/// has other phases.
-llvm::FailureOr<mlir::func::FuncOp> getForwardFunction(mlir::ModuleOp module);
+/// The functions of a module, or an error: if it has none, a private one, or
+/// two that are trained. Their blocks are the phases that they have so far.
+llvm::FailureOr<StepFunctions> getStepFunctions(mlir::ModuleOp module);
+
+/// The same before tp-differentiate, while all have a forward only: an error if
+/// one has other phases.
+llvm::FailureOr<StepFunctions> getForwardFunctions(mlir::ModuleOp module);
+
+/// Makes each result of a forward a tp.output under its role, or result0,
+/// result1, ...; what leaves for a value is `leaving` of it.
+void leaveResults(mlir::func::FuncOp step,
+                  llvm::function_ref<mlir::Value(mlir::Value)> leaving);
 
 /// Erases ops whose results nothing reads, from the last to the first.
 void eraseUnread(mlir::func::FuncOp step);

@@ -92,14 +92,37 @@ module @topology attributes {tp.topology = "fast"} {
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op "tp.predicted" is a dictionary on a module}}
-module @predicted attributes {tp.predicted = 1 : i64} {
+// expected-error@+1 {{'func.func' op "tp.predicted" is a dictionary on a function}}
+func.func @predicted() attributes {tp.predicted = 1 : i64} {
+  return
 }
 
 // -----
 
-// expected-error@+1 {{'builtin.module' op "tp.counted" is a dictionary on a module}}
-module @counted attributes {tp.counted = [0]} {
+// expected-error@+1 {{'builtin.module' op "tp.counted" is a dictionary on a function}}
+module @counted attributes {tp.counted = {}} {
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op "tp.forward" is a unit attribute on a function with a body of one block}}
+func.func @forward_is_no_unit() attributes {tp.forward = true} {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op "tp.forward" is a unit attribute on a function with a body of one block}}
+func.func @forward_with_phases() attributes {tp.forward} {
+  tp.next ^backward
+^backward:
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'builtin.module' op "tp.forward" is a unit attribute on a function with a body of one block}}
+module @forward attributes {tp.forward} {
 }
 
 // -----

@@ -15,6 +15,10 @@ namespace colrow::tp {
 enum class Phase : uint8_t { Forward, Backward, Update };
 inline constexpr unsigned numPhases = 3;
 
+/// Whether `function` is only evaluated: it says `tp.forward`. Others are
+/// trained, and have a backward and an update from tp-differentiate on.
+bool isForwardOnly(mlir::func::FuncOp function);
+
 /// The phase whose block holds `op`.
 Phase getPhase(mlir::Operation *op);
 

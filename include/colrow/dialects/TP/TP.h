@@ -110,8 +110,11 @@ inline llvm::StringRef getKernelAttrName() { return "tp.kernel"; }
 inline llvm::StringRef getMeshAttrName() { return "tp.mesh"; }
 /// The topology that a module is compiled for; without it the default holds.
 inline llvm::StringRef getTopologyAttrName() { return "tp.topology"; }
-/// The work that tp-shard expects of a module's step, and what later passes
-/// added to it.
+/// On a function: it is forward only, to evaluate by. Without it a function is
+/// trained.
+inline llvm::StringRef getForwardAttrName() { return "tp.forward"; }
+/// The work that tp-shard expects of a function, and what later passes added to
+/// it.
 inline llvm::StringRef getPredictedAttrName() { return "tp.predicted"; }
 /// The work that tp-count found in it.
 inline llvm::StringRef getCountedAttrName() { return "tp.counted"; }
