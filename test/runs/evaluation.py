@@ -99,3 +99,22 @@ for family, (config, dropout) in FAMILIES.items():
 # Which program, where there are several.
 colrow.refuse("tp-run", "function", plan, "--weights", start, "--outputs", work / "none.safetensors",
               says=("has 3 programs: train, same, other", "--program"), leaves=[work / "none.safetensors"])
+colrow.refuse("tp-run", "function", plan, "--program", "another", "--weights", start, "--outputs",
+              work / "none.safetensors", says=("has no program another; programs: train, same, other",))
+
+# A module that is only evaluated: no gradients, no optimizer, nothing to train.
+graph, plan = work / "alone.mlir", work / "alone.plan"
+graph.write_text(dry.replace(re.search(r"^  func\.func @main.*?^  }\n", dry, re.M | re.S)[0], others))
+colrow.compile_split(graph, plan, 2)
+compare(plan, "same", config, start, same)
+compare(plan, "other", config, start, other)
+colrow.refuse("tp-run", "train", plan, "--weights", start, "--data", data, "--steps", 1, says=("has no program train",))
+for name, text, *says in (
+        ("two", dry.replace("  func.func @main", others.replace(" attributes {tp.forward}", "") + "  func.func @main"),
+         "'same' and 'other' are both trained", "tp.forward"),
+        ("private", dry.replace("func.func @main", "func.func private @main"), "'main' is private"),
+        ("named", dry.replace("  func.func @main", evaluation(dry, "train") + "  func.func @main"),
+         "forward only, but called 'train'")):
+    graph.write_text(text)
+    colrow.refuse("tp-compile", graph, "--mesh", "tp=2", "-o", work / f"{name}.plan", says=says,
+                  leaves=[work / f"{name}.plan"])
