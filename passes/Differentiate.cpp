@@ -185,10 +185,18 @@ struct DifferentiatePass : passes::impl::DifferentiateBase<DifferentiatePass> {
     if (failed(functions))
       return signalPassFailure();
     for (func::FuncOp step : functions->all)
-      if (step != functions->trained)
-        leaveResults(step, [](Value value) { return value; });
-      else if (failed(Differentiator(getOperation(), step).run()))
+      if (failed(step == functions->trained
+                     ? Differentiator(getOperation(), step).run()
+                     : evaluate(step)))
         return signalPassFailure();
+  }
+
+  static LogicalResult evaluate(func::FuncOp step) {
+    if (step.getNumResults() == 0)
+      return step.emitError("is forward only and returns nothing, so there is "
+                            "nothing to run it for");
+    leaveResults(step, [](Value value) { return value; });
+    return success();
   }
 };
 } // namespace

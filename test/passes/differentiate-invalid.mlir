@@ -144,6 +144,13 @@ func.func @two_losses(%x: tensor<f32>) -> (tensor<f32> {tp.role = "loss"}, tenso
 
 // -----
 
+// expected-error@+1 {{is forward only and returns nothing, so there is nothing to run it for}}
+func.func @nothing(%x: tensor<f32>) attributes {tp.forward} {
+  return
+}
+
+// -----
+
 // expected-error@+1 {{result 0 has the role "grad_norm", under which the step's own leaves; give it another one}}
 func.func @norm(%x: tensor<f32>) -> (tensor<f32> {tp.role = "grad_norm"}) {
   return %x : tensor<f32>
