@@ -262,9 +262,9 @@ def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
       copied; "loss", "grad_norm" and "token_count" are whole scalars.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<FlatSymbolRefAttr>:$parameter,
-                       Arg<TP_FloatTensor, "", [MemWrite]>:$value,
+                       Arg<TP_Tensor, "", [MemWrite]>:$value,
                        OptionalAttr<TP_LayoutAttr>:$layout,
-                       OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
+                       OptionalAttr<TypeAttrOf<TP_Tensor>>:$whole);
   let assemblyFormat =
       "$name (`gradient` $parameter^)? `,` $value attr-dict `:` type($value)";
   let hasVerifier = 1;
@@ -692,16 +692,17 @@ def TP_MaskPaddingOp : TP_Op<"mask_padding",
   let summary = "set the padding of a block to a neutral value";
   let description = [{
     Made by `tp-partition` before an op that sums (fill 0) or takes a maximum
-    (fill -inf) over a dimension whose padding is not known to be neutral.
-    `layout` is that of the whole tensor.
+    (fill -inf) over a dimension whose padding is not known to be neutral, or
+    that leaves out what labels tell it to. `layout` is that of the whole tensor.
 
     **Constraints**
     - C1: operand and result have one type, which `layout` fits.
-    - C2: a dimension of `layout` is padded.
+    - C2: floats are filled with 0 or -inf, integers with an integer.
+    - C3: a dimension of `layout` is padded.
   }];
-  let arguments = (ins TP_FloatTensor:$input, TP_NeutralAttr:$fill,
+  let arguments = (ins TP_Tensor:$input, TP_NeutralAttr:$fill,
                        TP_LayoutAttr:$layout);
-  let results = (outs TP_FloatTensor:$result);
+  let results = (outs TP_Tensor:$result);
   let assemblyFormat =
       "$input `with` $fill attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;

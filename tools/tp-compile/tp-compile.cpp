@@ -5,9 +5,9 @@
 #include "Summary.h"
 #include "colrow/Import/Import.h"
 #include "colrow/passes/Passes.h"
+#include "colrow/runtime/Plan/PlanFile.h"
 #include "colrow/runtime/Support/FileIdentity.h"
 #include "colrow/runtime/Support/Json.h"
-#include "colrow/runtime/Plan/PlanFile.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -86,6 +86,11 @@ static cl::opt<std::string> output("o", cl::Required,
                                    cl::value_desc("step.plan"),
                                    cl::desc("plan file to write"),
                                    cl::cat(outputOptions));
+static cl::opt<bool>
+    function("function",
+             cl::desc("train nothing: each function of the graph is for tp-run "
+                      "function, with all its results (as tp.forward says it)"),
+             cl::cat(outputOptions));
 static cl::opt<bool> quiet("quiet", cl::desc("print no summary"),
                            cl::cat(outputOptions));
 
@@ -94,7 +99,8 @@ static constexpr llvm::StringLiteral overview =
     "executes: the whole training step, partitioned over the mesh.\n\n"
     "Examples:\n"
     "  tp-compile gpt2/ --mesh tp=2 --batch 8 --seq 256 -o step.plan\n"
-    "  tp-compile graph.mlir --mesh tp=4 --clip-grad-norm 1.0 -o step.plan\n";
+    "  tp-compile graph.mlir --mesh tp=4 --clip-grad-norm 1.0 -o step.plan\n"
+    "  tp-compile f.mlir --function -o f.plan\n";
 
 static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
@@ -106,6 +112,11 @@ static llvm::Error checkOptions() {
   for (const std::string &name : outputs)
     if (name != "gradients" && name != "logits")
       return fail("--outputs " + name + ": wanted gradients, logits");
+  if (function && !outputs.empty())
+    return fail("--function with --outputs: every result of a function leaves");
+  if (function && clipGradNorm > 0)
+    return fail("--function with --clip-grad-norm: a function has no "
+                "gradients");
   auto inside = [](double x) { return x >= 0 && x < 1; };
   if (!inside(beta1) || !inside(beta2))
     return fail("--beta1 and --beta2 must lie in [0, 1)");
@@ -164,6 +175,13 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
   if (!module)
     return fail(error.text);
   return module;
+}
+
+/// Every function is only evaluated.
+static void trainNothing(ModuleOp module) {
+  for (auto step : module.getOps<func::FuncOp>())
+    step->setAttr(tp::getForwardAttrName(),
+                  UnitAttr::get(module.getContext()));
 }
 
 /// Logits leave the trained step only if asked for: else their result is
@@ -234,6 +252,8 @@ static llvm::Error run() {
   auto module = readModel(context);
   if (!module)
     return module.takeError();
+  if (function)
+    trainNothing(**module);
   if (llvm::Error e = chooseResults(**module))
     return e;
 
