@@ -223,9 +223,6 @@ private:
       else if (isa<tp::ScatterOp>(op))
         made = tp::ReduceScatterOp::create(builder, loc, result.getType(),
                                            input, axes, dimAttr, reason);
-      else if (to.getLayout().isPadded(*dim))
-        return op->emitOpError("a local slice of a padded dimension is not "
-                               "supported; gather instead");
       else
         made = tp::LocalSliceOp::create(builder, loc, result.getType(), input,
                                         axes, dimAttr, to, reason);

@@ -260,18 +260,37 @@ static SmallVector<int64_t> wholeSizes(const layout::Layout &layout) {
   return sizes;
 }
 
+static kernel::Expr constant(kernel::RowKernelBuilder &b, kernel::Type type,
+                             const APFloat &value) {
+  double number = value.convertToDouble();
+  if (type == kernel::Type::I64)
+    return b.constI64(int64_t(number));
+  if (type == kernel::Type::I32)
+    return b.constI32(int32_t(number));
+  return b.constF32(float(number));
+}
+
 void MaskPaddingOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   kernel::Expr x = rows.full(getInput());
   SmallVector<int64_t> whole = wholeSizes(getLayout().getLayout());
   if (auto valid = notPadding(rows, getLayout(), whole))
-    x = b.select(*valid, x, b.constF32(getFill().convertToDouble()));
+    x = b.select(*valid, x, constant(b, b.typeOf(x), getFill()));
   rows.setFull(getResult(), x);
 }
 
+static bool splitsPaddedColumns(LocalSliceOp op) {
+  layout::Layout layout = op.getLayout().getLayout();
+  return op.getDim() + 1 == layout.dims.size() && layout.isPadded(op.getDim());
+}
+
 SmallVector<int64_t> LocalSliceOp::getSpace() {
-  return SmallVector<int64_t>(
+  SmallVector<int64_t> space(
       cast<RankedTensorType>(getResult().getType()).getShape());
+  // What is padding differs by row only: then columns are rows, too.
+  if (splitsPaddedColumns(*this))
+    space.push_back(1);
+  return space;
 }
 
 void LocalSliceOp::lowerToRows(RowLowering &rows) {
@@ -282,13 +301,23 @@ void LocalSliceOp::lowerToRows(RowLowering &rows) {
   unsigned dim = getDim();
   int64_t stride = ShapedType::getNumElements(whole.drop_front(dim + 1));
   kernel::Arg arg;
-  arg.rowStrides.resize(whole.size() - 1);
+  unsigned rowDims = getSpace().size() - 1;
+  arg.rowStrides.resize(rowDims);
+  if (getSpace().back() == 1)
+    arg.colStride = 0;
   int64_t step = 1;
   for (unsigned d = whole.size(); d-- > 0; step *= whole[d])
-    if (d + 1 < whole.size())
+    if (d < rowDims)
       arg.rowStrides[d] = step;
   int input = rows.argument(getInput(), arg);
   kernel::Expr start = rows.blockStart(getLayout(), dim);
-  std::optional<kernel::Expr> valid = notPadding(rows, getLayout(), whole);
-  rows.setFull(getResult(), b.loadRow(input, start, stride, valid));
+  std::optional<kernel::Expr> valid;
+  if (getLayout().getLayout().isPadded(dim))
+    valid = b.lt(rows.globalIndex(getLayout(), dim, b.rowIndex(dim)),
+                 b.constI64(whole[dim]));
+  kernel::Expr element = b.loadRow(input, start, stride, valid);
+  if (splitsPaddedColumns(*this))
+    rows.setRow(getResult(), element);
+  else
+    rows.setFull(getResult(), element);
 }

@@ -28,6 +28,10 @@ def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiabl
   let description = [{
     y[*, k] = sum over h of x[*, h] w[k, h]. Split on k it is a column-parallel
     linear layer, split on h a row-parallel one with partial sums.
+
+    ```mlir
+    %y = tp.matmul %x, %w : (tensor<2x3x7xf32>, tensor<5x7xf32>) -> tensor<2x3x5xf32>
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$y);
@@ -38,6 +42,11 @@ def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiabl
 def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
     [Plan, Costed]> {
   let summary = "gradient of tp.matmul in x: dy w";
+  let description = [{
+    ```mlir
+    %dx = tp.matmul_dgrad %dy, %w : (tensor<2x3x5xf32>, tensor<5x7xf32>) -> tensor<2x3x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$w);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy | w";
@@ -47,6 +56,11 @@ def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
 def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
     [Plan, Costed]> {
   let summary = "gradient of tp.matmul in w: dy^T x, summed over rows";
+  let description = [{
+    ```mlir
+    %dw = tp.matmul_wgrad %dy, %x : (tensor<2x3x5xf32>, tensor<2x3x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$x);
   let results = (outs TP_FloatTensor:$dw);
   let linear = "dy | x";
@@ -64,6 +78,10 @@ def TP_EmbeddingOp : TP_RuleOp<"embedding", "ids: *, table: v h -> y: * h",
   let description = [{
     Split on v each rank looks up the ids in its own rows and gives zero for
     the others: partial sums.
+
+    ```mlir
+    %y = tp.embedding %ids, %table : (tensor<2x5xi32>, tensor<11x7xf32>) -> tensor<2x5x7xf32>
+    ```
   }];
   let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$table,
                        OptionalAttr<TP_LayoutAttr>:$layout);
@@ -81,6 +99,10 @@ def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "ids: *, dy: * h -> dtable:
   let description = [{
     v appears in the result only: split on v each rank keeps the rows that are
     its own. Sums over rows are kept in f32.
+
+    ```mlir
+    %dtable = tp.embedding_grad %ids, %dy : (tensor<2x5xi32>, tensor<2x5x7xf32>) -> tensor<11x7xf32>
+    ```
   }];
   let arguments = (ins TP_IntTensor:$ids, TP_FloatTensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
@@ -99,6 +121,11 @@ def TP_EmbeddingGradOp : TP_RuleOp<"embedding_grad", "ids: *, dy: * h -> dtable:
 def TP_TakeRowsOp : TP_RuleOp<"take_rows", "table: n h -> y: s h",
     [Differentiable, RowsOwnSpace]> {
   let summary = "the first s rows of a table (learned positions)";
+  let description = [{
+    ```mlir
+    %y = tp.take_rows %table : (tensor<11x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$table);
   let results = (outs TP_FloatTensor:$y);
   let whole = "n s";
@@ -107,6 +134,11 @@ def TP_TakeRowsOp : TP_RuleOp<"take_rows", "table: n h -> y: s h",
 
 def TP_PadRowsOp : TP_RuleOp<"pad_rows", "dy: s h -> dtable: n h", [RowsOwnSpace]> {
   let summary = "gradient of tp.take_rows: zero rows behind";
+  let description = [{
+    ```mlir
+    %dtable = tp.pad_rows %dy : (tensor<5x7xf32>) -> tensor<11x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$dy);
   let results = (outs TP_F32Tensor:$dtable);
   let whole = "n s";
@@ -116,6 +148,11 @@ def TP_PadRowsOp : TP_RuleOp<"pad_rows", "dy: s h -> dtable: n h", [RowsOwnSpace
 def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "labels: b t -> shifted: b s",
     [Indexing, RowsOwnSpace]> {
   let summary = "labels of positions 1..s of s+1: what position i predicts";
+  let description = [{
+    ```mlir
+    %shifted = tp.shift_labels %labels : (tensor<5x8xi32>) -> tensor<5x7xi32>
+    ```
+  }];
   let arguments = (ins TP_IntTensor:$labels);
   let results = (outs TP_IntTensor:$shifted);
   let whole = "t s";
@@ -144,11 +181,20 @@ def TP_AddOp : TP_BinaryOp<"add", "lhs rhs"> {
   let description = [{
     Jointly linear: both operands are partial or none, so a bias is added once
     and never on each rank to a partial sum.
+
+    ```mlir
+    %y = tp.add %x, %bias : (tensor<2x5x7xf32>, tensor<7xf32>) -> tensor<2x5x7xf32>
+    ```
   }];
 }
 
 def TP_MulOp : TP_BinaryOp<"mul", "lhs | rhs"> {
   let summary = "multiply; rhs may lack leading dimensions";
+  let description = [{
+    ```mlir
+    %y = tp.mul %x, %s : (tensor<2x5x7xf32>, tensor<7xf32>) -> tensor<2x5x7xf32>
+    ```
+  }];
 }
 
 def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
@@ -160,10 +206,7 @@ def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
     place of a summand.
 
     ```mlir
-    func.func @two_uses(%d1: tensor<6x4xf32>, %d2: tensor<6x4xf32>) -> tensor<6x4xf32> {
-      %d = tp.accumulate %d1, %d2 : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
-      return %d : tensor<6x4xf32>
-    }
+    %sum = tp.accumulate %a, %b : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
     ```
   }];
   let arguments = (ins TP_FloatTensor:$lhs, TP_FloatTensor:$rhs);
@@ -181,6 +224,11 @@ def TP_AccumulateOp : TP_RuleOp<"accumulate", "lhs: *, rhs: * -> sum: *",
 
 def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows]> {
   let summary = "multiply by a constant";
+  let description = [{
+    ```mlir
+    %y = tp.scale %x {factor = 2.0 : f64} : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FiniteAttr:$factor);
   let results = (outs TP_FloatTensor:$y);
   let linear = "x";
@@ -211,10 +259,10 @@ def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow
     `tp-partition` removes it.
 
     ```mlir
-    func.func @constant_scale(%x: tensor<6x10xf32>) -> tensor<6xf32> {
-      %c = tp.stop_gradient %x : (tensor<6x10xf32>) -> tensor<6x10xf32>
-      %m = tp.row_max %c : (tensor<6x10xf32>) -> tensor<6xf32>
-      return %m : tensor<6xf32>
+    func.func @constant_scale(%x: tensor<5x10xf32>) -> tensor<5xf32> {
+      %c = tp.stop_gradient %x : (tensor<5x10xf32>) -> tensor<5x10xf32>
+      %m = tp.row_max %c : (tensor<5x10xf32>) -> tensor<5xf32>
+      return %m : tensor<5xf32>
     }
     ```
   }];
@@ -232,6 +280,11 @@ def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow
 def TP_SumLeadingOp : TP_Op<"sum_leading",
     [Pure, Rows, DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
   let summary = "sum over leading dimensions: gradient of a broadcast";
+  let description = [{
+    ```mlir
+    %y = tp.sum_leading %x : (tensor<2x5x7xf32>) -> tensor<7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_F32Tensor:$y);
   let assemblyFormat =
@@ -256,19 +309,52 @@ class TP_UnaryGradOp<string mnem> : TP_RuleOp<mnem, "x: *, dy: * -> dx: *", [Row
 
 def TP_GeluOp : TP_UnaryOp<"gelu"> {
   let summary = "x Phi(x), exactly through erf or by the tanh form";
+  let description = [{
+    ```mlir
+    %y = tp.gelu %x : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    %z = tp.gelu %x {tanh} : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, UnitAttr:$tanh);
 }
 def TP_GeluGradOp : TP_UnaryGradOp<"gelu_grad"> {
   let summary = "gradient of tp.gelu";
+  let description = [{
+    ```mlir
+    %dx = tp.gelu_grad %x, %dy : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$dy, UnitAttr:$tanh);
 }
-def TP_ReluOp : TP_UnaryOp<"relu"> { let summary = "max(x, 0)"; }
+def TP_ReluOp : TP_UnaryOp<"relu"> { let summary = "max(x, 0)";
+  let description = [{
+    ```mlir
+    %y = tp.relu %x : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
+}
 def TP_ReluGradOp : TP_UnaryGradOp<"relu_grad"> {
   let summary = "gradient of tp.relu: dy where x > 0";
+  let description = [{
+    ```mlir
+    %dx = tp.relu_grad %x, %dy : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
 }
-def TP_SiluOp : TP_UnaryOp<"silu"> { let summary = "x / (1 + exp(-x))"; }
+def TP_SiluOp : TP_UnaryOp<"silu"> { let summary = "x / (1 + exp(-x))";
+  let description = [{
+    ```mlir
+    %y = tp.silu %x : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
+}
 def TP_SiluGradOp : TP_UnaryGradOp<"silu_grad"> {
   let summary = "gradient of tp.silu";
+  let description = [{
+    ```mlir
+    %dx = tp.silu_grad %x, %dy : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
 }
 
 def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
@@ -277,6 +363,10 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
   let description = [{
     The mask is Philox of (seed, step, `id`, index in the whole tensor), so it
     is the same on every mesh; the gradient is the same op with the same `id`.
+
+    ```mlir
+    %y = tp.dropout %x {p = 0.25 : f64, id = 3 : i64} : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_FractionAttr:$p, TP_IdAttr:$id,
                        OptionalAttr<TP_LayoutAttr>:$layout);
@@ -295,6 +385,11 @@ def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
 def TP_LayerNormOp : TP_RuleOp<"layer_norm", "x: * h, gamma: h, beta: h -> y: * h",
     [Differentiable, Rows]> {
   let summary = "normalise rows to mean 0 and variance 1, scale and shift";
+  let description = [{
+    ```mlir
+    %y = tp.layer_norm %x, %gamma, %beta {eps = 1.0e-5 : f64} : (tensor<2x5x7xf32>, tensor<7xf32>, tensor<7xf32>) -> tensor<2x5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$beta, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$y);
@@ -304,6 +399,11 @@ def TP_LayerNormOp : TP_RuleOp<"layer_norm", "x: * h, gamma: h, beta: h -> y: * 
 def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
     "x: * h, gamma: h, dy: * h -> dx: * h, dgamma: h, dbeta: h", [Rows]> {
   let summary = "gradients of tp.layer_norm in x, gamma and beta";
+  let description = [{
+    ```mlir
+    %dx, %dgamma, %dbeta = tp.layer_norm_grad %x, %gamma, %dy {eps = 1.0e-5 : f64} : (tensor<2x5x7xf32>, tensor<7xf32>, tensor<2x5x7xf32>) -> (tensor<2x5x7xf32>, tensor<7xf32>, tensor<7xf32>)
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_F32Tensor:$dgamma,
@@ -315,6 +415,11 @@ def TP_LayerNormGradOp : TP_RuleOp<"layer_norm_grad",
 def TP_RmsNormOp : TP_RuleOp<"rms_norm", "x: * h, gamma: h -> y: * h",
     [Differentiable, Rows]> {
   let summary = "divide rows by their root mean square, scale";
+  let description = [{
+    ```mlir
+    %y = tp.rms_norm %x, %gamma {eps = 1.0e-5 : f64} : (tensor<2x5x7xf32>, tensor<7xf32>) -> tensor<2x5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$y);
   let stats = "h";
@@ -323,6 +428,11 @@ def TP_RmsNormOp : TP_RuleOp<"rms_norm", "x: * h, gamma: h -> y: * h",
 def TP_RmsNormGradOp : TP_RuleOp<"rms_norm_grad", "x: * h, gamma: h, dy: * h -> dx: * h, dgamma: h",
     [Rows]> {
   let summary = "gradients of tp.rms_norm in x and gamma";
+  let description = [{
+    ```mlir
+    %dx, %dgamma = tp.rms_norm_grad %x, %gamma, %dy {eps = 1.0e-5 : f64} : (tensor<2x5x7xf32>, tensor<7xf32>, tensor<2x5x7xf32>) -> (tensor<2x5x7xf32>, tensor<7xf32>)
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$gamma,
                        TP_FloatTensor:$dy, TP_PositiveAttr:$eps);
   let results = (outs TP_FloatTensor:$dx, TP_F32Tensor:$dgamma);
@@ -343,6 +453,11 @@ def TP_ReshapeOp : TP_Op<"reshape", [Pure, Differentiable, Plan,
     its dimension: 60 heads-and-size padded to 80 becomes 6 heads padded to 8
     times 10.
 
+    ```mlir
+    %y = tp.reshape %x : (tensor<2x60xf32>) -> tensor<2x5x12xf32>
+    %z = tp.reshape %y : (tensor<2x5x12xf32>) -> tensor<2x60xf32>
+    ```
+
     **Constraints**
     - C1: operand and result hold equally many elements.
     - C2: each run is one dimension on one side (split or join, no mixing).
@@ -361,6 +476,10 @@ def TP_RotaryOp : TP_RuleOp<"rotary", "x: b s * d -> y: b s * d",
     Angle of pair i at position s: s * frequencies[i]. cos and sin
     are multiplied by `scale`. `inverse` turns the other way: the gradient.
     Shapes: [b, s, heads..., d].
+
+    ```mlir
+    %y = tp.rotary %x {frequencies = array<f64: 1.0, 0.5>} : (tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+    ```
 
     **Constraints**
     - C1: there are d/2 frequencies.
@@ -386,6 +505,10 @@ def TP_AttentionOp : TP_RuleOp<"attention",
     sees t <= s. The second result is the logarithm of each row's sum of
     exponentials, for the gradient; it has none itself. Never stores [b, heads, s, t]. `dropout`
     zeroes probabilities as tp.dropout does, by `id`.
+
+    ```mlir
+    %y, %lse = tp.attention %q, %k, %v {scale = 0.5 : f64, causal} : (tensor<2x3x5x2x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>) -> (tensor<2x3x5x2x4xf32>, tensor<2x3x5x2xf32>)
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
                        TP_FiniteAttr:$scale, UnitAttr:$causal,
@@ -412,6 +535,11 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
     [Plan, Costed],
     ["getIndexedValue"]> {
   let summary = "gradients of tp.attention in q, k and v";
+  let description = [{
+    ```mlir
+    %dq, %dk, %dv = tp.attention_grad %q, %k, %v, %lse, %dy {scale = 0.5 : f64, causal} : (tensor<2x3x5x2x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x2xf32>, tensor<2x3x5x2x4xf32>) -> (tensor<2x3x5x2x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>)
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$q, TP_FloatTensor:$k, TP_FloatTensor:$v,
                        TP_F32Tensor:$lse, TP_FloatTensor:$dy, TP_FiniteAttr:$scale, UnitAttr:$causal,
                        DefaultValuedAttr<TP_FractionAttr, "0.0">:$dropout,
@@ -439,6 +567,10 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy",
     Labels equal to `ignore` count in neither result. A composite:
     `tp-insert-conjugates` decomposes it into a maximum, a sum and a pick of
     [*] values each, so that the collectives of a split vocabulary are visible.
+
+    ```mlir
+    %sum, %count = tp.cross_entropy %logits, %labels : (tensor<2x5x7xf32>, tensor<2x5xi32>) -> (tensor<f32>, tensor<f32>)
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$logits, TP_IntTensor:$labels,
                        DefaultValuedAttr<TP_LabelAttr, "-100">:$ignore);
@@ -448,6 +580,11 @@ def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy",
 
 def TP_RowMaxOp : TP_RuleOp<"row_max", "x: * v -> y: *", [Rows]> {
   let summary = "maximum over the last dimension; has no gradient";
+  let description = [{
+    ```mlir
+    %y = tp.row_max %x : (tensor<5x7xf32>) -> tensor<5xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x);
   let results = (outs TP_F32Tensor:$y);
   let isMax = 1;
@@ -462,6 +599,10 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
     log(sumexp) + max it cancels, whatever it is, and so does its gradient. Where
     the sum goes into a `tp.token_loss` with the same `max` its gradient is zero;
     elsewhere there is none.
+
+    ```mlir
+    %y = tp.sum_exp %x, %max : (tensor<5x7xf32>, tensor<5xf32>) -> tensor<5xf32>
+    ```
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max);
   let results = (outs TP_F32Tensor:$y);
@@ -471,6 +612,11 @@ def TP_SumExpOp : TP_RuleOp<"sum_exp", "x: * v, max: * -> y: *",
 def TP_SumExpGradOp : TP_RuleOp<"sum_exp_grad", "x: * v, max: *, dy: * -> dx: * v", [Rows],
     ["getPaddingValue"]> {
   let summary = "gradient of tp.sum_exp in x: exp(x - max) dy";
+  let description = [{
+    ```mlir
+    %dx = tp.sum_exp_grad %x, %max, %dy : (tensor<5x7xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_F32Tensor:$max, TP_F32Tensor:$dy);
   let results = (outs TP_FloatTensor:$dx);
   let linear = "dy";
@@ -489,6 +635,11 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
     [Differentiable, Indexing, RowsOwnSpace],
     ["getIndexedValue"]> {
   let summary = "x[*, label], zero where the label is not in 0..v";
+  let description = [{
+    ```mlir
+    %y = tp.pick %x, %labels : (tensor<5x7xf32>, tensor<5xi32>) -> tensor<5xf32>
+    ```
+  }];
   let arguments = (ins TP_FloatTensor:$x, TP_IntTensor:$labels,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_F32Tensor:$y);
@@ -503,6 +654,11 @@ def TP_PickOp : TP_RuleOp<"pick", "x: * v, labels: * -> y: *",
 def TP_PickGradOp : TP_RuleOp<"pick_grad", "labels: *, dy: * -> dx: * v", [Rows],
     ["getIndexedValue", "getPaddingValue"]> {
   let summary = "gradient of tp.pick: dy at the label, zero elsewhere";
+  let description = [{
+    ```mlir
+    %dx = tp.pick_grad %labels, %dy : (tensor<5xi32>, tensor<5xf32>) -> tensor<5x7xf32>
+    ```
+  }];
   let arguments = (ins TP_IntTensor:$labels, TP_F32Tensor:$dy,
                        OptionalAttr<TP_LayoutAttr>:$layout);
   let results = (outs TP_FloatTensor:$dx);
@@ -518,11 +674,15 @@ def TP_PickGradOp : TP_RuleOp<"pick_grad", "labels: *, dy: * -> dx: * v", [Rows]
 
 def TP_TokenLossOp : TP_RuleOp<"token_loss",
     "max: *, sumexp: *, picked: *, labels: * -> sum:, count:",
-    [Differentiable, GradientFlow, Rows]> {
+    [Differentiable, GradientFlow, Rows], ["getNeutralPadding"]> {
   let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
   let description = [{
     The gradient goes to `sumexp` and `picked`. That in `max` is zero if it is
     what the `tp.sum_exp` that made `sumexp` subtracted; else there is none.
+
+    ```mlir
+    %sum, %count = tp.token_loss %max, %sumexp, %picked, %labels {ignore = 2 : i64} : (tensor<5x7xf32>, tensor<5x7xf32>, tensor<5x7xf32>, tensor<5x7xi32>) -> (tensor<f32>, tensor<f32>)
+    ```
   }];
   let arguments = (ins TP_F32Tensor:$max, TP_F32Tensor:$sumexp,
                        TP_F32Tensor:$picked, TP_IntTensor:$labels,
@@ -532,6 +692,11 @@ def TP_TokenLossOp : TP_RuleOp<"token_loss",
 
 def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "sumexp: *, labels: *, dsum: -> dsumexp: *, dpicked: *", [Rows]> {
   let summary = "gradients of tp.token_loss in sumexp and picked";
+  let description = [{
+    ```mlir
+    %dsumexp, %dpicked = tp.token_loss_grad %sumexp, %labels, %dsum {ignore = 2 : i64} : (tensor<5x7xf32>, tensor<5x7xi32>, tensor<f32>) -> (tensor<5x7xf32>, tensor<5x7xf32>)
+    ```
+  }];
   let arguments = (ins TP_F32Tensor:$sumexp, TP_IntTensor:$labels,
                        TP_Scalar:$dsum, TP_LabelAttr:$ignore);
   let results = (outs TP_F32Tensor:$dsumexp, TP_F32Tensor:$dpicked);
@@ -541,6 +706,11 @@ def TP_TokenLossGradOp : TP_RuleOp<"token_loss_grad", "sumexp: *, labels: *, dsu
 def TP_MeanOp : TP_RuleOp<"mean", "sum:, count: -> y:",
     [Differentiable, GradientFlow, Rows]> {
   let summary = "sum divided by count, which has no gradient";
+  let description = [{
+    ```mlir
+    %y = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    ```
+  }];
   let arguments = (ins TP_Scalar:$sum, TP_Scalar:$count);
   let results = (outs TP_Scalar:$y);
   let linear = "sum";
@@ -550,12 +720,21 @@ def TP_SeedOp : TP_RuleOp<"seed", "-> y:", [Rows, Costed]> {
   let summary = "gradient of the loss in itself: 1";
   let description = [{
     What the backward begins with; `tp-differentiate` makes it, once.
+
+    ```mlir
+    %y = tp.seed : () -> tensor<f32>
+    ```
   }];
   let results = (outs TP_Scalar:$y);
 }
 
 def TP_ConstantOp : TP_RuleOp<"constant", "-> y:", [Rows, Costed]> {
   let summary = "a constant scalar";
+  let description = [{
+    ```mlir
+    %y = tp.constant {value = 2.0 : f64} : () -> tensor<f32>
+    ```
+  }];
   let arguments = (ins TP_FiniteAttr:$value);
   let results = (outs TP_Scalar:$y);
 }
@@ -608,6 +787,10 @@ def TP_AdamWOp : TP_RuleOp<"adamw", "p: *, g: *, m: *, v: *, scale: -> new_p: *,
     (sqrt(v / (1-beta2^t)) + eps) (Loshchilov and Hutter, 2019). If `scale` is
     not finite all three keep their values. Learning rate and bias corrections
     are set by the host before the step.
+
+    ```mlir
+    %new_p, %new_m, %new_v = tp.adamw %p, %g, %m, %v, %scale {beta1 = 0.9 : f64, beta2 = 0.999 : f64, eps = 1.0e-8 : f64, decay = 0.01 : f64} : (tensor<5x7xf32>, tensor<5x7xf32>, tensor<5x7xf32>, tensor<5x7xf32>, tensor<f32>) -> (tensor<5x7xf32>, tensor<5x7xf32>, tensor<5x7xf32>)
+    ```
   }];
   let arguments = (ins TP_F32Tensor:$p, TP_FloatTensor:$g, TP_F32Tensor:$m,
                        TP_F32Tensor:$v, TP_Scalar:$scale, TP_FractionAttr:$beta1,

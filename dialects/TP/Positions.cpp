@@ -95,10 +95,16 @@ LogicalResult MaskPaddingOp::verify() {
   if (failed(tp::detail::verifyPosition(*this, getInput(), getLayout())))
     return failure();
   // C2
+  double fill = getFill().convertToDouble();
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(getInput()));
+  if (isFloat ? std::isfinite(fill) && fill != 0 : std::isinf(fill))
+    return emitOpError("C2: the fill is ")
+           << fill << "; wanted 0 or -inf for floats, a number for integers";
+  // C3
   layout::Layout layout = getLayout().getLayout();
   for (unsigned d = 0; d < layout.dims.size(); ++d)
     if (layout.isPadded(d))
       return success();
-  return emitOpError("C2: its layout has no padding, so nothing is masked; "
+  return emitOpError("C3: its layout has no padding, so nothing is masked; "
                      "remove it");
 }

@@ -64,7 +64,7 @@ def TP_FiniteAttr : TP_F64<"isFinite", "that is finite in float32">;
 def TP_PositiveAttr : TP_F64<"isPositive", "that is positive and finite in float32">;
 def TP_NotNegativeAttr : TP_F64<"isNotNegative", "that is finite in float32 and at least 0">;
 def TP_FractionAttr : TP_F64<"isFraction", "from 0 to less than 1">;
-def TP_NeutralAttr : TP_F64<"isNeutral", "that is 0 or negative infinity">;
+def TP_NeutralAttr : TP_F64<"isNeutral", "that is an integer or negative infinity">;
 // What keys random draws: a word of Philox' counter.
 def TP_IdAttr : TP_I64<"0", "0xffffffffll", "from 0 to 4294967295">;
 def TP_LabelAttr : TP_I64<"std::numeric_limits<int32_t>::min()", "std::numeric_limits<int32_t>::max()",
@@ -295,7 +295,8 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
       [{}], [{ return std::nullopt; }]>,
     InterfaceMethod<"What padding must hold in operand `operand`, which is split "
                     "on a padded factor that the op sums over or not: 0 for a "
-                    "sum, -inf for a maximum, NaN if it does not matter.",
+                    "sum, -inf for a maximum, the label that counts for nothing, "
+                    "NaN if it does not matter.",
       "double", "getNeutralPadding", (ins "unsigned":$operand, "bool":$summed),
       [{}], [{
         return summed ? 0.0 : std::numeric_limits<double>::quiet_NaN();

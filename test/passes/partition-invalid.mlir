@@ -26,20 +26,6 @@ module attributes {tp.mesh = #mesh} {
 // -----
 
 #mesh = #tp.mesh<"tp"=2>
-#r1 = #tp.layout<#mesh, [_]>
-#s1 = #tp.layout<#mesh, [{5 pad 6 over "tp"}]>
-module attributes {tp.mesh = #mesh} {
-  func.func @slice_of_padding(%x: tensor<5xf32, #r1>) {
-    // expected-error@+1 {{'tp.slice' op a local slice of a padded dimension is not supported; gather instead}}
-    %y = tp.slice %x over ["tp"] : tensor<5xf32, #r1> -> tensor<5xf32, #s1>
-    tp.output "y", %y : tensor<5xf32, #s1>
-    return
-  }
-}
-
-// -----
-
-#mesh = #tp.mesh<"tp"=2>
 #r0 = #tp.layout<#mesh, []>
 module attributes {tp.mesh = #mesh} {
   // expected-error@+1 {{tp-partition: the step returns values; run tp-differentiate first, which makes them tp.output}}

@@ -139,7 +139,10 @@ SumLeadingOp::getPaddingValue(unsigned,
 }
 
 void SumLeadingOp::lowerToRows(RowLowering &rows) {
-  rows.setTrailingSum(getY(), rows.full(getX()));
+  if (shapeOf(getY()).empty())
+    rows.setScalarSum(getY(), rows.full(getX()));
+  else
+    rows.setTrailingSum(getY(), rows.full(getX()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
 using kernel::Expr;
+using layout::State;
 using layout::StateKind;
 
 namespace {
@@ -37,20 +38,32 @@ public:
 
 private:
   /// Type of a [*] value: `reduced` on axes that split the vocabulary, as the
-  /// op's own results elsewhere.
+  /// op's way wants the logits' rows elsewhere.
   Type rowType(StateKind reduced) {
     auto labels = cast<RankedTensorType>(op.getLabels().getType());
     Type element = builder.getF32Type();
     LayoutAttr results = getLayoutAttr(op.getSum());
     if (!results)
       return RankedTensorType::get(labels.getShape(), element);
+    layout::Mesh mesh = results.getMesh().getMesh();
     layout::Layout layout(labels.getRank());
     for (auto [axis, name] : llvm::enumerate(results.getMesh().getNames()))
-      layout = layout.withState(axis, splits(name)
-                                          ? layout::State{reduced, 0}
-                                          : results.getLayout().state(axis));
+      if (splits(name))
+        layout = layout.withState(axis, {reduced, 0});
+      else if (State state = rowState(name); state.isSplit())
+        layout.dims[state.dim] = layout::splitDim(
+            labels.getDimSize(state.dim), labels.getDimSize(state.dim), axis,
+            mesh);
+      else
+        layout = layout.withState(axis, results.getLayout().state(axis));
     return RankedTensorType::get(labels.getShape(), element,
                                  LayoutAttr::get(results.getMesh(), layout));
+  }
+
+  State rowState(StringAttr axis) {
+    auto rule = llvm::cantFail(op.getFactorRule());
+    auto way = getChosenWay(op, rule, axis);
+    return succeeded(way) ? rule.operandState(*way, 1) : State::R();
   }
 
   bool splits(StringAttr axis) {
@@ -248,6 +261,13 @@ static Expr isValid(RowLowering &rows, Value labels, int64_t ignore) {
   return b.ne(label, b.typeOf(label) == kernel::Type::I64
                          ? b.constI64(ignore)
                          : b.constI32(int32_t(ignore)));
+}
+
+/// A row whose label is `ignore` counts in no sum, whatever else it holds.
+double TokenLossOp::getNeutralPadding(unsigned operand, bool summed) {
+  bool isLabels = operand == getLabelsMutable().getOperandNumber();
+  return summed && isLabels ? double(int64_t(getIgnore()))
+                            : std::numeric_limits<double>::quiet_NaN();
 }
 
 void TokenLossOp::lowerToRows(RowLowering &rows) {

@@ -154,7 +154,7 @@ func.func @decay(%p: tensor<6xf32>, %s: tensor<f32>) {
 
 #mesh = #tp.mesh<"tp"=2>
 func.func @fill(%x: tensor<3xf32>) {
-  // expected-error@+1 {{'tp.mask_padding' op attribute 'fill' failed to satisfy constraint: 64-bit float attribute that is 0 or negative infinity}}
-  %y = tp.mask_padding %x with 1.0 {layout = #tp.layout<#mesh, [{5 pad 6 over "tp"}]>} : tensor<3xf32> -> tensor<3xf32>
+  // expected-error@+1 {{'tp.mask_padding' op attribute 'fill' failed to satisfy constraint: 64-bit float attribute that is an integer or negative infinity}}
+  %y = tp.mask_padding %x with 0.5 {layout = #tp.layout<#mesh, [{5 pad 6 over "tp"}]>} : tensor<3xf32> -> tensor<3xf32>
   return
 }

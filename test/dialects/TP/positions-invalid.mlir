@@ -77,9 +77,28 @@ func.func @mask_of_another_shape(%x: tensor<2x4xf32>) {
 // -----
 
 // tp.mask_padding C2
+#l = #tp.layout<#tp.mesh<"tp"=2>, [{7 pad 8 over "tp"}]>
+func.func @mask_with_one(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.mask_padding' op C2: the fill is 1.000000e+00; wanted 0 or -inf for floats, a number for integers}}
+  %y = tp.mask_padding %x with 1.0 {layout = #l} : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+#l = #tp.layout<#tp.mesh<"tp"=2>, [{7 pad 8 over "tp"}]>
+func.func @mask_of_integers(%x: tensor<4xi32>) {
+  // expected-error@+1 {{'tp.mask_padding' op C2: the fill is -INF; wanted 0 or -inf for floats, a number for integers}}
+  %y = tp.mask_padding %x with 0xFFF0000000000000 {layout = #l} : tensor<4xi32> -> tensor<4xi32>
+  return
+}
+
+// -----
+
+// tp.mask_padding C3
 #l = #tp.layout<#tp.mesh<"tp"=2>, [_, {8 over "tp"}]>
 func.func @mask_without_padding(%x: tensor<2x4xf32>) {
-  // expected-error@+1 {{'tp.mask_padding' op C2: its layout has no padding, so nothing is masked; remove it}}
+  // expected-error@+1 {{'tp.mask_padding' op C3: its layout has no padding, so nothing is masked; remove it}}
   %y = tp.mask_padding %x with 0.0 {layout = #l} : tensor<2x4xf32> -> tensor<2x4xf32>
   return
 }

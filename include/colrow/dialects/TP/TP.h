@@ -44,7 +44,8 @@ inline bool isNotNegative(double x) { return isFinite(x) && x >= 0; }
 inline bool isFraction(double x) { return x >= 0 && x < 1; }
 /// The values that padding may be given: of a sum, of a maximum.
 inline bool isNeutral(double x) {
-  return x == 0 || x == -std::numeric_limits<double>::infinity();
+  return x == -std::numeric_limits<double>::infinity() ||
+         double(int32_t(std::clamp(x, -2147483648.0, 2147483647.0))) == x;
 }
 } // namespace detail
 } // namespace colrow::tp
