@@ -4,7 +4,7 @@
 // row buffers, on rows short and long, for each width of vectors.
 
 #include "Harness.h"
-#include "Reference.h"
+#include "KernelInterpreter.h"
 
 namespace colrow::kernel {
 
@@ -110,7 +110,9 @@ void check(const RowKernel &kernel, const Target &target) {
     arrays.emplace_back(start.begin(), start.end());
     buffers.emplace_back(start);
   }
-  interpret(kernel, arrays);
+  interpret(kernel, {}, [&](unsigned arg, int64_t element) -> double & {
+    return arrays[arg][element];
+  });
   std::vector<void *> pointers;
   for (Floats &buffer : buffers)
     pointers.push_back(buffer.data());
