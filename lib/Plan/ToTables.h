@@ -6,8 +6,8 @@
 #define COLROW_LIB_PLAN_TOTABLES_H
 
 #include "Types.h"
-#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/Tables.h"
+#include "colrow/dialects/Plan/Plan.h"
 
 namespace colrow::planir {
 

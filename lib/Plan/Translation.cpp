@@ -3,8 +3,8 @@
 // plan-to-mlir, mlir-to-plan.
 
 #include "colrow/Plan/Translation.h"
-#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/Tables.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/dialects/TP/TP.h"
 #include "colrow/runtime/Plan/PlanFile.h"
 #include "mlir/Tools/mlir-translate/Translation.h"

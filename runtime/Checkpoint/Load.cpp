@@ -4,10 +4,10 @@
 // rank fills its own blocks on its own thread, so its memory is near it.
 
 #include "WholeTensor.h"
-#include "colrow/runtime/Plan/DType.h"
-#include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Checkpoint/Init.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
 #include <cstring>

@@ -5,9 +5,9 @@
 #include "State.h"
 #include "WholeTensor.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
+#include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
-#include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
 #include <cstring>

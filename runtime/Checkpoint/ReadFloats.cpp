@@ -2,8 +2,8 @@
 //
 // Stored types as float32. bf16 and f16 convert exactly.
 
-#include "colrow/runtime/Support/Bf16.h"
 #include "colrow/runtime/Checkpoint/Safetensors.h"
+#include "colrow/runtime/Support/Bf16.h"
 #include "llvm/ADT/bit.h"
 #include <cstring>
 

@@ -3,8 +3,8 @@
 // Writing of Safetensors files. The header is padded with spaces so that data
 // starts at a multiple of 8, as the format's own library does.
 
-#include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Checkpoint/Safetensors.h"
+#include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

@@ -5,8 +5,8 @@
 #ifndef COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
 #define COLROW_RUNTIME_CHECKPOINT_WHOLETENSOR_H
 
-#include "colrow/runtime/Plan/BlockMap.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
+#include "colrow/runtime/Plan/BlockMap.h"
 #include "colrow/runtime/Plan/SourceMap.h"
 #include <functional>
 #include <string>

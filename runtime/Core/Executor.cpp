@@ -7,8 +7,8 @@
 #include "InputBlock.h"
 #include "RankProgram.h"
 #include "RankThreads.h"
-#include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>

@@ -5,8 +5,8 @@
 #ifndef COLROW_RUNTIME_DATA_INPUTS_H
 #define COLROW_RUNTIME_DATA_INPUTS_H
 
-#include "colrow/runtime/Data/InputData.h"
 #include "colrow/runtime/Checkpoint/Safetensors.h"
+#include "colrow/runtime/Data/InputData.h"
 
 namespace colrow::runtime {
 

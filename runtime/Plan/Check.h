@@ -7,9 +7,9 @@
 
 #include "colrow/runtime/Plan/CheckPlan.h"
 #include "colrow/runtime/Plan/DType.h"
-#include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Plan/Mesh.h"
 #include "colrow/runtime/Plan/PlanFile.h"
+#include "colrow/runtime/Support/Errors.h"
 #include <vector>
 
 namespace colrow::runtime {

@@ -3,8 +3,8 @@
 // The report file.
 
 #include "Report.h"
-#include "colrow/runtime/Support/AtomicFile.h"
 #include "colrow/runtime/Core/Statistics.h"
+#include "colrow/runtime/Support/AtomicFile.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

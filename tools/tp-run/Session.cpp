@@ -3,9 +3,9 @@
 // Loading of plans, and inputs on their way to the ranks.
 
 #include "Session.h"
+#include "colrow/runtime/Core/HostCpu.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
-#include "colrow/runtime/Core/HostCpu.h"
 
 using namespace llvm;
 using namespace colrow::runtime;

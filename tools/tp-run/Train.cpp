@@ -10,9 +10,9 @@
 #include "Session.h"
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
+#include "colrow/runtime/Core/Trace.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
-#include "colrow/runtime/Core/Trace.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>

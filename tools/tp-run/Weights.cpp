@@ -4,8 +4,8 @@
 
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
-#include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
+#include "colrow/runtime/Support/Errors.h"
 
 using namespace llvm;
 using namespace colrow::runtime;

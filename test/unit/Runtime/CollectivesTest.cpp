@@ -3,9 +3,9 @@
 // Collectives between threads, against sums taken in rank order by the test.
 
 #include "TestPlan.h"
-#include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Statistics.h"
+#include "colrow/runtime/Plan/DType.h"
 #include <cmath>
 #include <limits>
 #include <thread>

@@ -4,8 +4,8 @@
 
 #include "TestPlan.h"
 #include "colrow/runtime/Core/HostCpu.h"
-#include "colrow/runtime/Support/Json.h"
 #include "colrow/runtime/Core/Trace.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
 #include <cstring>

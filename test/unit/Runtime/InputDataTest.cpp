@@ -4,8 +4,8 @@
 
 #include "colrow/runtime/Data/InputData.h"
 #include "TestPlan.h"
-#include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Checkpoint/Safetensors.h"
+#include "colrow/runtime/Plan/DType.h"
 #include "llvm/Support/FileSystem.h"
 #include <cstring>
 #include <unistd.h>

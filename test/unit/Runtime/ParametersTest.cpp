@@ -4,11 +4,11 @@
 // into checkpoint tensors, and back.
 
 #include "TestPlan.h"
-#include "colrow/runtime/Support/Bf16.h"
-#include "colrow/runtime/Plan/BlockMap.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "colrow/runtime/Checkpoint/Init.h"
+#include "colrow/runtime/Plan/BlockMap.h"
 #include "colrow/runtime/Plan/SourceMap.h"
+#include "colrow/runtime/Support/Bf16.h"
 #include <cmath>
 #include <cstring>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 // Safetensors files: what is written is read back; bad headers are errors.
 
 #include "TestPlan.h"
-#include "colrow/runtime/Support/Json.h"
 #include "colrow/runtime/Checkpoint/ModelFiles.h"
+#include "colrow/runtime/Support/Json.h"
 #include <cmath>
 #include <cstring>
 #include <sys/resource.h>

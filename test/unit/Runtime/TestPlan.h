@@ -5,9 +5,9 @@
 #ifndef COLROW_TEST_UNIT_RUNTIME_TESTPLAN_H
 #define COLROW_TEST_UNIT_RUNTIME_TESTPLAN_H
 
+#include "colrow/runtime/Checkpoint/Safetensors.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Plan/PlanFile.h"
-#include "colrow/runtime/Checkpoint/Safetensors.h"
 #include "gtest/gtest.h"
 #include <string>
 #include <vector>

@@ -7,9 +7,9 @@
 #ifndef COLROW_RUNTIME_CHECKPOINT_CHECKPOINT_H
 #define COLROW_RUNTIME_CHECKPOINT_CHECKPOINT_H
 
+#include "colrow/runtime/Checkpoint/ModelFiles.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Support/FileIdentity.h"
-#include "colrow/runtime/Checkpoint/ModelFiles.h"
 
 namespace colrow::runtime {
 

@@ -5,8 +5,8 @@
 #ifndef COLROW_RUNTIME_PLAN_DTYPE_H
 #define COLROW_RUNTIME_PLAN_DTYPE_H
 
-#include "colrow/runtime/Support/Bf16.h"
 #include "colrow/runtime/Plan/PlanSchema.h"
+#include "colrow/runtime/Support/Bf16.h"
 
 namespace colrow::runtime {
 

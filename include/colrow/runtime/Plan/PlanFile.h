@@ -8,8 +8,8 @@
 #ifndef COLROW_RUNTIME_PLAN_PLANFILE_H
 #define COLROW_RUNTIME_PLAN_PLANFILE_H
 
-#include "colrow/runtime/Support/AtomicFile.h"
 #include "colrow/runtime/Plan/PlanSchema.h"
+#include "colrow/runtime/Support/AtomicFile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
