@@ -357,6 +357,30 @@ def TP_SiluGradOp : TP_UnaryGradOp<"silu_grad"> {
   }];
 }
 
+def TP_SoftcapOp : TP_UnaryOp<"softcap"> {
+  let summary = "cap tanh(x / cap): x where it is small, never beyond +-cap";
+  let description = [{
+    Keeps attention scores and logits bounded (Gemma 2).
+
+    ```mlir
+    %y = tp.softcap %x {cap = 3.0 : f64} : (tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
+  let arguments = (ins TP_FloatTensor:$x, TP_PositiveAttr:$cap);
+}
+def TP_SoftcapGradOp : TP_RuleOp<"softcap_grad", "y: *, dy: * -> dx: *", [Rows]> {
+  let summary = "gradient of tp.softcap by its result: dy (1 - (y / cap)^2)";
+  let description = [{
+    ```mlir
+    %dx = tp.softcap_grad %y, %dy {cap = 3.0 : f64} : (tensor<5x7xf32>, tensor<5x7xf32>) -> tensor<5x7xf32>
+    ```
+  }];
+  let arguments = (ins TP_FloatTensor:$y, TP_FloatTensor:$dy, TP_PositiveAttr:$cap);
+  let results = (outs TP_FloatTensor:$dx);
+  let linear = "dy";
+  let paddingZeroIf = ["dy"];
+}
+
 def TP_DropoutOp : TP_RuleOp<"dropout", "x: * -> y: *", [Differentiable, Rows],
     ["getIndexedValue"]> {
   let summary = "zero with probability p, scale the rest by 1/(1-p)";

@@ -227,3 +227,20 @@ SmallVector<Value> SiluOp::buildGradients(OpBuilder &b, ValueRange gradients,
   return {SiluGradOp::create(b, getLoc(), dualType(getX().getType()), getX(),
                              gradients[0])};
 }
+
+void SoftcapOp::lowerToRows(RowLowering &rows) {
+  float cap = float(getCap().convertToDouble());
+  setElement(rows, getY(),
+             rows.builder().tanh(operand(rows, getX()) / cap) * cap);
+}
+
+void SoftcapGradOp::lowerToRows(RowLowering &rows) {
+  Expr bound = operand(rows, getY()) / float(getCap().convertToDouble());
+  setElement(rows, getDx(), operand(rows, getDy()) * (1.0f - bound * bound));
+}
+
+SmallVector<Value> SoftcapOp::buildGradients(OpBuilder &b, ValueRange gradients,
+                                             ArrayRef<bool>) {
+  return {SoftcapGradOp::create(b, getLoc(), dualType(getX().getType()), getY(),
+                                gradients[0], getCapAttr())};
+}
