@@ -6,11 +6,11 @@
 // Invariant: each tensor has one buffer, written by the instructions of the op
 // that makes it and by nothing else; a reshape shares its operand's.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/dialects/Plan/KernelTable.h"
 #include "colrow/dialects/TP/Inputs.h"
 #include "colrow/dialects/TP/PlanLowering.h"
 #include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/Programs.h"
 
 namespace colrow::passes {
@@ -29,13 +29,8 @@ namespace {
 /// and how many others are with it.
 StringAttr nameOf(ArrayRef<Operation *> group) {
   std::string name;
-  group.front()->getLoc()->walk([&](Location loc) {
-    if (auto named = dyn_cast<NameLoc>(loc)) {
-      name = named.getName().str() + " ";
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
+  if (StringAttr model = tp::modelName(group.front()->getLoc()))
+    name = model.str() + " ";
   name += group.front()->getName().getStringRef();
   if (group.size() > 1)
     name += " +" + std::to_string(group.size() - 1);

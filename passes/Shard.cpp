@@ -179,7 +179,7 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
     ModuleOp module = getOperation();
     sharding::Gradients gradients(module, step);
     sharding::AxisProblem problem(module, step, classes, gradients, table);
-    if (failed(problem.build(pinned)) || failed(problem.solve(pinned)) ||
+    if (failed(problem.build()) || failed(problem.solve(pinned)) ||
         (checkExhaustively && failed(problem.checkExhaustively())))
       return failure();
     problem.write();

@@ -14,17 +14,9 @@ int64_t tp::tensorBytes(Type type) {
          planir::elementBytes(tensor.getElementType());
 }
 
-/// What the model calls a value, or null.
-static StringAttr nameOf(Location location) {
-  StringAttr name;
-  location->walk([&](Location loc) {
-    auto named = dyn_cast<NameLoc>(loc);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName();
-    return WalkResult::interrupt();
-  });
-  return name;
+StringAttr tp::modelName(Location location) {
+  auto named = location->findInstanceOf<NameLoc>();
+  return named ? named.getName() : nullptr;
 }
 
 Value PlanLowering::buffer(Value value) {
@@ -34,9 +26,9 @@ Value PlanLowering::buffer(Value value) {
   auto tensor = cast<RankedTensorType>(value.getType());
   auto type =
       planir::BufferType::get(builder.getContext(), tensor.getElementType());
-  buffer =
-      planir::BufferOp::create(builder, value.getLoc(), type,
-                               tensorBytes(tensor), nameOf(value.getLoc()), -1);
+  buffer = planir::BufferOp::create(builder, value.getLoc(), type,
+                                    tensorBytes(tensor),
+                                    modelName(value.getLoc()), -1);
   return buffer;
 }
 

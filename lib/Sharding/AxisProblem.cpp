@@ -12,7 +12,7 @@ using layout::FactorRule;
 using layout::State;
 using layout::Way;
 
-LogicalResult AxisProblem::build(const Pins &pins) {
+LogicalResult AxisProblem::build() {
   if (failed(checkUnits()))
     return failure();
   for (Value argument : step.getArguments()) {
@@ -25,7 +25,7 @@ LogicalResult AxisProblem::build(const Pins &pins) {
   Block &body = step.getBody().front();
   for (Operation &op : body.without_terminator()) {
     auto param = dyn_cast<tp::ParamOp>(op);
-    if (failed(param ? addParameter(param, pins) : addOp(&op)))
+    if (failed(param ? addParameter(param) : addOp(&op)))
       return failure();
   }
   addReturn(body.getTerminator());
@@ -165,22 +165,18 @@ void AxisProblem::addNode(Operation *op, ValueRange operands,
   opOfNode.push_back(op);
 }
 
-/// A parameter is stored whole or split: as it is already, or as it is pinned.
-LogicalResult AxisProblem::addParameter(tp::ParamOp param, const Pins &pins) {
+/// A parameter is stored as it is already, or whole or split.
+LogicalResult AxisProblem::addParameter(tp::ParamOp param) {
   Value value = param.getResult();
   if (failed(addValue(value)))
     return failure();
-  auto pin = pins.find(parameterOf(param));
   tp::LayoutAttr stored = tp::getLayoutAttr(parameterOf(param).getType());
   anyStored |= bool(stored);
   const ValueClass &info = infoOf(value);
   solver::ChoiceTable choices;
   for (auto [i, state] : llvm::enumerate(info.query.states)) {
-    bool fits = state.state == State::R() || state.state.isSplit();
-    if (stored)
-      fits &= info.layouts[i] == stored;
-    else if (pin != pins.end())
-      fits = state.state == State::S(pin->second);
+    bool fits = stored ? info.layouts[i] == stored
+                       : state.state == State::R() || state.state.isSplit();
     if (!fits || state.gradient != gradients.reach(value))
       continue;
     solver::Cost cost;
@@ -190,7 +186,11 @@ LogicalResult AxisProblem::addParameter(tp::ParamOp param, const Pins &pins) {
           table.getModel());
     choices.choices.push_back({{}, {uint8_t(i)}, cost});
   }
-  addNode(param, {}, value, intern(std::move(choices)));
+  unsigned choiceTable = intern(choices);
+  addNode(param, {}, value, choiceTable);
+  if (!stored)
+    parameters.insert(
+        {parameterOf(param), {value, choiceTable, std::move(choices)}});
   return success();
 }
 

@@ -15,24 +15,20 @@ std::string AxisProblem::nameOf(unsigned node) const {
   std::string name = op->getName().getStringRef().str();
   if (auto param = dyn_cast<tp::ParamOp>(op))
     name += " @" + param.getSymbol().str();
+  else if (StringAttr model = tp::modelName(op->getLoc()))
+    name += " \"" + model.str() + "\"";
   return name;
 }
 
 LogicalResult AxisProblem::solve(const Pins &pins) {
-  solver::Options options;
-  options.nodeName = [&](unsigned node) { return nameOf(node); };
-  auto result = solver::solve(problem, options);
-  if (!result) {
-    InFlightDiagnostic diag = module.emitError("tp-shard: ")
-                              << llvm::toString(result.takeError());
-    for (auto &[parameter, dim] : pins)
-      diag << "; pinned: " << cast<tp::ParameterOp>(parameter).getSymName()
-           << '=' << dim;
-    if (anyStored)
-      diag << "; '" << step.getSymName()
-           << "' reads parameters as the functions before it store them";
-    return diag;
+  auto result = find(pins);
+  if (!result && result.errorIsA<solver::Infeasible>() && !pins.empty()) {
+    llvm::consumeError(result.takeError());
+    return refuse(pins);
   }
+  if (!result)
+    return module.emitError("tp-shard: ")
+           << llvm::toString(result.takeError()) << storedNote();
   solution = std::move(*result);
   return success();
 }

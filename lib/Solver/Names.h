@@ -11,6 +11,8 @@
 
 namespace colrow::solver {
 
+std::string nameOf(const Options &options, unsigned node);
+
 /// An error of one line, "NODE: message".
 llvm::Error errorAt(const Options &options, unsigned node,
                     const llvm::Twine &message);

@@ -67,6 +67,8 @@ private:
 };
 } // namespace
 
+char Infeasible::ID = 0;
+
 /// Node order, except that a node without operands waits for the first consumer
 /// of one of its results: until then it would only widen the frontier.
 void Elimination::orderNodes() {
@@ -214,12 +216,13 @@ llvm::Error Elimination::eliminate(unsigned index) {
   moveLive(problem.nodes[index], step);
   std::vector<uint32_t> order = survivors(*transition, cost, back);
   if (order.empty())
-    return errorAt(options, index,
-                   llvm::formatv("none of its {0} choices is feasible: its "
-                                 "operands cannot be had in the states that "
-                                 "they want; lift a pin or allow another "
-                                 "layout",
-                                 tables.choices(step.choiceTable).size()));
+    return llvm::make_error<Infeasible>(
+        index,
+        llvm::formatv("{0}: none of its {1} choices is feasible: its operands "
+                      "cannot be had in the states that they want; lift a pin "
+                      "or allow another layout",
+                      nameOf(options, index),
+                      tables.choices(step.choiceTable).size()));
   largestTable = std::max<uint64_t>(largestTable, cost.size());
   keep(order, transition->target, cost, back);
   return llvm::Error::success();

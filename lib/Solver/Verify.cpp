@@ -10,12 +10,16 @@ using namespace colrow::solver;
 using llvm::Error;
 using llvm::formatv;
 
+std::string colrow::solver::nameOf(const Options &options, unsigned node) {
+  return options.nodeName ? options.nodeName(node)
+                          : ("node " + llvm::Twine(node)).str();
+}
+
 Error colrow::solver::errorAt(const Options &options, unsigned node,
                               const llvm::Twine &message) {
-  std::string name = options.nodeName ? options.nodeName(node)
-                                      : ("node " + llvm::Twine(node)).str();
   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                 llvm::Twine(name) + ": " + message);
+                                 llvm::Twine(nameOf(options, node)) + ": " +
+                                     message);
 }
 
 static Error verifyConversions(unsigned index, const ConversionTable &table) {

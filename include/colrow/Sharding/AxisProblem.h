@@ -28,8 +28,10 @@ public:
 
   /// Builds the problem. Errors, at the op: heads that cannot be dealt out to
   /// the ranks, more states than the solver holds.
-  mlir::LogicalResult build(const Pins &pins);
-  /// Finds the best layouts; an error names what is not feasible.
+  mlir::LogicalResult build();
+  /// Finds the best layouts that obey `pins`. Where there are none, the error
+  /// has the fewest pins that cannot hold together, the op at which that shows,
+  /// and for each of them what works in its place.
   mlir::LogicalResult solve(const Pins &pins);
   /// Tries all assignments and compares the cost of the best.
   mlir::LogicalResult checkExhaustively() const;
@@ -50,12 +52,19 @@ private:
     unsigned choiceTable = 0;
     llvm::SmallVector<mlir::StringAttr> ways; ///< per choice
   };
+  /// The node of a parameter without a layout: its table now, and all its
+  /// choices without a pin.
+  struct Stored {
+    mlir::Value value;
+    unsigned choiceTable = 0;
+    solver::ChoiceTable all;
+  };
 
   mlir::LogicalResult checkUnits();
   layout::Layout layoutOf(mlir::Value value, layout::State state);
   mlir::LogicalResult addValue(mlir::Value value);
   ValueClass makeValue(mlir::Value value, bool mixed);
-  mlir::LogicalResult addParameter(tp::ParamOp param, const Pins &pins);
+  mlir::LogicalResult addParameter(tp::ParamOp param);
   mlir::LogicalResult addOp(mlir::Operation *op);
   OpClass makeOp(mlir::Operation *op, const layout::FactorRule &rule);
   bool addChoice(mlir::Operation *op, const layout::FactorRule &rule,
@@ -73,6 +82,16 @@ private:
   std::optional<uint8_t> stateIndex(mlir::Value value, ValueState state) const;
   unsigned intern(solver::ChoiceTable table);
   std::string nameOf(unsigned node) const;
+
+  void obey(const Pins &pins);
+  llvm::Expected<solver::Solution> find(const Pins &pins);
+  std::optional<unsigned> infeasibleNode(const Pins &pins);
+  Pins fewestOf(const Pins &pins);
+  std::string storedNote();
+  std::string pinText(mlir::Operation *parameter, unsigned dim) const;
+  std::string reasonFor(const Pins &conflict);
+  std::string insteadOf(mlir::Operation *parameter, Pins conflict);
+  mlir::LogicalResult refuse(const Pins &pins);
 
   mlir::ModuleOp module;
   mlir::func::FuncOp step;
@@ -92,7 +111,8 @@ private:
   std::vector<OpClass> ops;
   std::map<std::vector<int64_t>, unsigned> valueKinds;
   std::map<std::vector<const void *>, unsigned> opKinds;
-  std::vector<mlir::Operation *> opOfNode; ///< null: an argument
+  std::vector<mlir::Operation *> opOfNode;               ///< null: an argument
+  llvm::MapVector<mlir::Operation *, Stored> parameters; ///< by tp.parameter
   llvm::MapVector<mlir::Operation *, std::pair<unsigned, unsigned>>
       nodeOf; ///< node, and index into `ops`
   solver::Solution solution;

@@ -80,6 +80,25 @@ struct Solution {
   uint64_t largestTable = 0;
 };
 
+/// No combination of choices is feasible.
+class Infeasible : public llvm::ErrorInfo<Infeasible> {
+public:
+  static char ID;
+  Infeasible(unsigned node, std::string text)
+      : node(node), text(std::move(text)) {}
+
+  /// The first node in elimination order that leaves none.
+  unsigned getNode() const { return node; }
+  void log(llvm::raw_ostream &os) const override { os << text; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+private:
+  unsigned node;
+  std::string text;
+};
+
 /// Checks what solve() requires of a problem: indices in range, topological
 /// order, one producer a value, choices of the right lengths, states within
 /// their tables, conversion tables well formed. The error names the node or
@@ -89,8 +108,8 @@ llvm::Error verify(const Problem &problem, const Options &options = {});
 /// The choices with the least total cost, exactly. Of equally good solutions
 /// the one whose choices, read in elimination order (node order, but a node
 /// without operands comes just before its first consumer), are
-/// lexicographically first. Errors: verify()'s; a node that leaves no feasible
-/// combination; a table above Options::maxTable.
+/// lexicographically first. Errors: verify()'s; Infeasible, with the node that
+/// leaves no combination; a table above Options::maxTable.
 llvm::Expected<Solution> solve(const Problem &problem,
                                const Options &options = {});
 

@@ -155,7 +155,9 @@ TEST(Solver, InfeasibleProblemNamesTheNode) {
   problem.nodes = {{{}, {0}, 0}, {{0}, {}, 1}};
   Options options;
   options.nodeName = [](unsigned node) { return "op" + std::to_string(node); };
-  EXPECT_EQ(messageOf(solve(problem, options).takeError()),
+  llvm::Error error = solve(problem, options).takeError();
+  EXPECT_TRUE(error.isA<Infeasible>());
+  EXPECT_EQ(messageOf(std::move(error)),
             "op1: none of its 1 choices is feasible: its operands cannot be "
             "had in the states that they want; lift a pin or allow another "
             "layout");

@@ -86,6 +86,8 @@ inline LayoutAttr getLayoutAttr(mlir::Value value) {
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }
+/// What the model calls an op or a value at `location`, or null.
+mlir::StringAttr modelName(mlir::Location location);
 /// `type` with another layout (null: none).
 mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
 /// Type of the gradient of a value of `type`: the dual layout.
