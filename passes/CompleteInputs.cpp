@@ -2,8 +2,8 @@
 //
 // tp-complete-inputs: every argument is a named input with all it says.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/dialects/TP/Inputs.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_COMPLETEINPUTS

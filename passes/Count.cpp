@@ -2,9 +2,9 @@
 //
 // tp-count: what a partitioned step does, op by op, against what was predicted.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include "colrow/Sharding/TopologyAttr.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_COUNT

@@ -2,8 +2,8 @@
 //
 // tp-differentiate: the backward graph, op by op from the loss.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
+#include "colrow/passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace colrow::passes {

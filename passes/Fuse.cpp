@@ -7,8 +7,8 @@
 // if all its operands exist at the place of the group's last member, so moving
 // it there keeps the order of definitions.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/dialects/TP/RowLowering.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_FUSE

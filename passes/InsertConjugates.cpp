@@ -3,9 +3,9 @@
 // tp-insert-conjugates: decompose what is split over statistics, then give each
 // operand the state that its op's way wants.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
 #include "colrow/Sharding/TopologyAttr.h"
+#include "colrow/passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -57,7 +57,7 @@ private:
       auto shardable = dyn_cast<tp::ShardableOpInterface>(op);
       if (!shardable)
         continue;
-      auto rule = shardable.getFactorRule();
+      auto rule = tp::getRule(shardable);
       if (!rule)
         return op.emitOpError() << llvm::toString(rule.takeError());
       auto way = tp::getChosenWay(&op, *rule, meshAttr.getNames()[axis]);

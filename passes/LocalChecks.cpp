@@ -110,7 +110,7 @@ static double neutralPadding(OpOperand &use, unsigned dim) {
   if (!shardable)
     return none;
   unsigned operand = use.getOperandNumber();
-  FactorRule rule = llvm::cantFail(shardable.getFactorRule());
+  const FactorRule &rule = llvm::cantFail(tp::getRule(shardable));
   unsigned factor = rule.operands[operand][dim].front();
   return shardable.getNeutralPadding(operand, rule.isSummed(factor));
 }
@@ -147,4 +147,42 @@ LogicalResult passes::checkMasks(func::FuncOp step) {
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+LogicalResult passes::checkOrder(func::FuncOp step) {
+  llvm::DenseSet<Value> made;
+  for (Block &phase : step.getBody()) {
+    made.insert_range(phase.getArguments());
+    for (Operation &op : phase) {
+      for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+        if (!made.contains(operand))
+          return op.emitOpError("uses operand ") << i << " before it is made";
+      made.insert_range(op.getResults());
+    }
+  }
+  return success();
+}
+
+LogicalResult passes::checkKernels(func::FuncOp step) {
+  int64_t last = -1;
+  for (Block &phase : step.getBody()) {
+    bool together = false;
+    for (Operation &op : phase) {
+      auto number = op.getAttrOfType<IntegerAttr>(tp::getKernelAttrName());
+      if (number &&
+          (number.getInt() < last || (number.getInt() == last && !together)))
+        return op.emitOpError("is of kernel ")
+               << number.getInt() << ", but stands behind one of kernel "
+               << last << " and not next to it; numbers rise, and members of a "
+               << "kernel stand together";
+      together = bool(number);
+      if (number)
+        last = number.getInt();
+    }
+  }
+  return success();
 }

@@ -30,6 +30,14 @@ llvm::LogicalResult checkStates(mlir::ModuleOp module,
 /// Checks that each `tp.mask_padding` has one use, which needs its value.
 llvm::LogicalResult checkMasks(mlir::func::FuncOp step);
 
+/// Checks that every value is made before it is used: what an op that was moved
+/// may break.
+llvm::LogicalResult checkOrder(mlir::func::FuncOp step);
+
+/// Checks that the members of a kernel stand together, and that their numbers
+/// rise.
+llvm::LogicalResult checkKernels(mlir::func::FuncOp step);
+
 } // namespace colrow::passes
 
 #endif // COLROW_PASSES_LOCALCHECKS_H

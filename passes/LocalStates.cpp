@@ -199,7 +199,7 @@ private:
   LogicalResult visitShardable(tp::ShardableOpInterface op) {
     if (makesWhole(op))
       return success();
-    FactorRule rule = llvm::cantFail(op.getFactorRule());
+    const FactorRule &rule = llvm::cantFail(tp::getRule(op));
     Value indexed = op.getIndexedValue();
     bool used = false;
     if (isa<tp::ReshapeOp>(op) && hasUnit(op) &&

@@ -2,8 +2,8 @@
 //
 // tp-optimize: gradient norm, clipping and AdamW as ordinary tp ops.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_OPTIMIZE

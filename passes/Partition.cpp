@@ -3,8 +3,8 @@
 // tp-partition: local shapes, collectives, and masks where padding would count.
 
 #include "colrow/Layout/FactorRule.h"
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/StepWork.h"
+#include "colrow/passes/Passes.h"
 #include <cmath>
 
 namespace colrow::passes {
@@ -75,7 +75,7 @@ private:
   }
 
   LogicalResult visitShardable(tp::ShardableOpInterface op) {
-    auto rule = op.getFactorRule();
+    auto rule = tp::getRule(op);
     if (!rule)
       return op->emitOpError() << llvm::toString(rule.takeError());
     for (unsigned f = 0; f < rule->factors.size(); ++f)

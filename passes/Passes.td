@@ -223,8 +223,8 @@ def Partition : Pass<"tp-partition", "mlir::ModuleOp"> {
 def Count : Pass<"tp-count", "mlir::ModuleOp"> {
   let summary = "add up what a partitioned step does, against what was predicted";
   let description = [{
-    Adds up the work items of each function in the output of `tp-partition`, for
-    one rank, into its `tp.counted`: flops, bytes sent and saved, collectives,
+    Adds up the work items of each function of a partitioned module, fused or not,
+    for one rank, into its `tp.counted`: flops, bytes sent and saved, collectives,
     picoseconds on the module's topology, and how often each item is done. If
     `tp-shard` left its prediction in `tp.predicted`, to which `tp-differentiate`,
     `tp-optimize` and `tp-partition` add what they make, the two must be equal as
@@ -441,11 +441,13 @@ def VerifyPhase : Pass<"tp-verify-phase", "mlir::ModuleOp"> {
     missing or wrong, a mask that nothing needs, an output or update that is
     missing or stands twice, or an update in a function that is forward only, is
     refused. What padding holds, and whether terms are
-    the right ones, it does not tell.
+    the right ones, it does not tell. `fused`: of a step that was `local`, what
+    `tp-fuse` could break: values are made before they are used, and the members
+    of a kernel stand together.
   }];
   let options = [
     Option<"phase", "phase", "std::string", "\"graph\"",
-           "graph, sharded, step or local">
+           "graph, sharded, step, local or fused">
   ];
 }
 

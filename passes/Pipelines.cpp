@@ -44,11 +44,11 @@ void passes::buildToPlanPipeline(OpPassManager &manager,
   // One program for all ranks, on local shapes.
   manager.addPass(createPartition());
   verifyPhase(manager, "local");
-  // What was minimised is what the step does, or the layouts mean nothing.
-  manager.addPass(createCount());
   // Kernels are chosen on local shapes, which decide what fits together.
   manager.addPass(createFuse());
-  verifyPhase(manager, "local");
+  verifyPhase(manager, "fused");
+  // What was minimised is what the step does, or the layouts mean nothing.
+  manager.addPass(createCount());
   manager.addPass(createLowerToPlan());
   // Here a target with a library for attention would keep it.
   manager.addPass(createPlanExpandAttention());

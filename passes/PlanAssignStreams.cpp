@@ -2,8 +2,8 @@
 //
 // plan-assign-streams: on a CPU everything runs on one stream.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/dialects/Plan/Plan.h"
+#include "colrow/passes/Passes.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANASSIGNSTREAMS

@@ -5,8 +5,8 @@
 // that it sees]; [b, heads, s, t] never exists. The gradient computes the
 // probabilities again from the logarithms of the rows' sums (Dao et al., 2022).
 
-#include "colrow/passes/Passes.h"
 #include "colrow/dialects/Plan/KernelTable.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/PlanLimits.h"
 
 namespace colrow::passes {

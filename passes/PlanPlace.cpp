@@ -6,11 +6,11 @@
 // Invariant: the uses of a buffer are in the order of its instructions, and
 // whatever moves a use to another buffer moves it in IR and in the table alike.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Arena.h"
-#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/Plan/StreamOrder.h"
+#include "colrow/dialects/Plan/Plan.h"
 #include "colrow/dialects/TP/PlanLowering.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/PlanFile.h"
 #include "colrow/runtime/Plan/PlanLimits.h"
 

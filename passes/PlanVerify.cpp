@@ -2,8 +2,8 @@
 //
 // plan-verify: the runtime's checker on the tables that the module becomes.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Tables.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/CheckPlan.h"
 
 namespace colrow::passes {

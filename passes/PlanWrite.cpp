@@ -2,8 +2,8 @@
 //
 // plan-write: the plan file.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Plan/Tables.h"
+#include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/PlanFile.h"
 
 namespace colrow::passes {

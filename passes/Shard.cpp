@@ -3,9 +3,9 @@
 // tp-shard: options in, layouts out; lib/Sharding makes the problem and writes
 // its solution.
 
-#include "colrow/passes/Passes.h"
 #include "colrow/Sharding/AxisProblem.h"
 #include "colrow/Sharding/TopologyAttr.h"
+#include "colrow/passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace colrow::passes {

@@ -22,11 +22,17 @@ struct VerifyPhasePass : passes::impl::VerifyPhaseBase<VerifyPhasePass> {
     auto functions = getStepFunctions(getOperation());
     if (failed(functions))
       return signalPassFailure();
-    if (!llvm::is_contained({"graph", "sharded", "step", "local"},
+    if (!llvm::is_contained({"graph", "sharded", "step", "local", "fused"},
                             StringRef(phase))) {
       getOperation().emitError("tp-verify-phase: no phase is called '")
-          << phase << "'; wanted graph, sharded, step or local";
+          << phase << "'; wanted graph, sharded, step, local or fused";
       return signalPassFailure();
+    }
+    if (phase == "fused") {
+      for (func::FuncOp step : functions->all)
+        if (failed(checkOrder(step)) || failed(checkKernels(step)))
+          return signalPassFailure();
+      return;
     }
     // Factor rules, the four ways, changes of layout, symbols.
     if (failed(mlir::verify(getOperation())))

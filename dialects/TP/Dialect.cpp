@@ -2,6 +2,7 @@
 //
 // Registration of the tp dialect, and short aliases for its attributes.
 
+#include "RuleCache.h"
 #include "colrow/dialects/TP/Step.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -175,6 +176,7 @@ LogicalResult TPDialect::verifyRegionResultAttribute(Operation *op, unsigned,
 }
 
 void TPDialect::initialize() {
+  rules = std::make_unique<RuleCache>();
   registerAttributes();
   addOperations<
 #define GET_OP_LIST

@@ -15,7 +15,9 @@ int64_t tp::tensorBytes(Type type) {
 }
 
 StringAttr tp::modelName(Location location) {
-  auto named = location->findInstanceOf<NameLoc>();
+  auto named = dyn_cast<NameLoc>(location);
+  if (!named) // Looking inside is slow, and the importer's are plain.
+    named = location->findInstanceOf<NameLoc>();
   return named ? named.getName() : nullptr;
 }
 

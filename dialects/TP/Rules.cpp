@@ -3,7 +3,7 @@
 // Factor rules of ops, and the check that an op is used in one of the four
 // ways on each axis. The error names the op, the axis and the cure.
 
-#include "colrow/dialects/TP/TP.h"
+#include "RuleCache.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -269,9 +269,14 @@ private:
 } // namespace
 
 LogicalResult colrow::tp::detail::verifyShardable(Operation *op) {
-  auto rule = cast<ShardableOpInterface>(op).getFactorRule();
-  if (!rule)
-    return op->emitOpError() << llvm::toString(rule.takeError());
-  // After tp-partition types are local and plain; nothing is left to check.
-  return WayChecker(op, *rule).run();
+  auto check = [&]() -> LogicalResult {
+    auto rule = getRule(cast<ShardableOpInterface>(op));
+    if (!rule)
+      return op->emitOpError() << llvm::toString(rule.takeError());
+    // After tp-partition types are local and plain; nothing is left to check.
+    return WayChecker(op, *rule).run();
+  };
+  return cast<TPDialect>(op->getDialect())
+      ->getRules()
+      .checkOnce(op, op->getAttr(getWaysAttrName()), check);
 }

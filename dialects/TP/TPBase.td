@@ -39,6 +39,10 @@ def TP_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerAttributes();
+    RuleCache &getRules() { return *rules; }
+
+  private:
+    std::unique_ptr<RuleCache> rules;
   }];
 }
 
@@ -283,8 +287,9 @@ def ShardableOpInterface : OpInterface<"ShardableOpInterface"> {
         ::llvm::failed(::colrow::tp::detail::verifyIndexedValue($_op)));
   }];
   let methods = [
-    InterfaceMethod<"The factor rule bound to this op's whole shapes; fails if "
-                    "the shapes do not fit the rule.",
+    InterfaceMethod<"Binds the factor rule to this op's whole shapes; fails if "
+                    "they do not fit. It depends on the types and the absent "
+                    "operands alone; tp::getRule() binds once.",
       "::llvm::Expected<::colrow::layout::FactorRule>", "getFactorRule">,
     InterfaceMethod<"The constant that padding holds in result `result` along a "
                     "padded dimension, given what it holds in the operands "

@@ -192,17 +192,41 @@ FailureOr<PlanTables> planir::toTables(ModuleOp module) {
   return tables;
 }
 
+namespace {
+/// A buffer that is built from its end on, which lies at a multiple of the
+/// alignment of all tables.
+struct AlignedAllocator : flatbuffers::Allocator {
+  uint8_t *allocate(size_t size) override {
+    return static_cast<uint8_t *>(
+        llvm::allocate_buffer(size, runtime::bufferAlignment));
+  }
+  void deallocate(uint8_t *memory, size_t size) override {
+    llvm::deallocate_buffer(memory, size, runtime::bufferAlignment);
+  }
+};
+} // namespace
+
+/// More bytes than most plans take: pages that are never touched cost nothing,
+/// and growing would copy.
+static size_t expectedBytes(const PlanTables &tables) {
+  size_t bytes = tables.plan.constants.size() + tables.plan.object.size() +
+                 tables.plan.config_json.size() +
+                 1024 * (tables.plan.parameters.size() + 16);
+  for (const auto &program : tables.instructions)
+    bytes += 512 * program.size();
+  return llvm::alignTo(bytes, runtime::bufferAlignment);
+}
+
 PackedPlan::PackedPlan(Operation *module) {
   FailureOr<PlanTables> tables = toTables(cast<ModuleOp>(module));
   if (failed(tables))
     return;
-  flatbuffers::FlatBufferBuilder builder;
+  static AlignedAllocator allocator;
+  flatbuffers::FlatBufferBuilder builder(expectedBytes(*tables), &allocator,
+                                         /*own_allocator=*/false,
+                                         runtime::bufferAlignment);
   plan::FinishPlanBuffer(builder, plan::CreatePlan(builder, &tables->plan));
-  auto aligned = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
-      builder.GetSize(), "plan", llvm::Align(runtime::bufferAlignment));
-  std::memcpy(aligned->getBufferStart(), builder.GetBufferPointer(),
-              builder.GetSize());
-  buffer = std::move(aligned);
+  buffer = builder.Release();
   programs = std::move(tables->programs);
   instructions = std::move(tables->instructions);
 }

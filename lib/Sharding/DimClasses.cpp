@@ -49,10 +49,10 @@ LogicalResult DimClasses::readRules(SymbolTable &symbols, Block &forward) {
     if (!shardable)
       return op.emitOpError("has no factor rule, so tp-shard cannot tell how "
                             "to split it; express it by tp ops");
-    auto rule = shardable.getFactorRule();
+    auto rule = tp::getRule(shardable);
     if (!rule)
       return op.emitOpError() << llvm::toString(rule.takeError());
-    rules.insert({&op, std::move(*rule)});
+    rules.insert({&op, &*rule});
   }
   return success();
 }
@@ -98,7 +98,7 @@ DimClasses::read(ModuleOp module, ArrayRef<func::FuncOp> functions) {
   }
   result->classes.grow(result->count);
   for (auto &[op, rule] : result->rules)
-    result->join(rule, op);
+    result->join(*rule, op);
   for (func::FuncOp function : functions)
     result->joinReads(function.getBody().front());
   result->classes.compress();

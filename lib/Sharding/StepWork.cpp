@@ -97,7 +97,7 @@ LogicalResult BlockWork::add(Operation *op) {
   auto shardable = dyn_cast<tp::ShardableOpInterface>(op);
   if (!shardable)
     return success();
-  auto rule = shardable.getFactorRule();
+  auto rule = tp::getRule(shardable);
   if (!rule)
     return op->emitOpError() << llvm::toString(rule.takeError());
   auto way = tp::getChosenWay(op, *rule, table.getAxisName());

@@ -4,7 +4,7 @@
 // RUN: diff %t/step.mlir %t/step-by-hand.mlir
 // RUN: FileCheck %s --input-file=%t/step.mlir
 // RUN: tp-opt %t/step.mlir --tp-to-plan="output=%t/pipeline.plan" -o %t/plan.mlir
-// RUN: tp-opt %t/step.mlir --tp-partition --tp-count --tp-fuse --lower-to-plan --plan-expand-attention --plan-assign-streams --plan-place --plan-compile-kernels --plan-verify --plan-write="output=%t/by-hand.plan" -o %t/plan-by-hand.mlir
+// RUN: tp-opt %t/step.mlir --tp-partition --tp-fuse --tp-count --lower-to-plan --plan-expand-attention --plan-assign-streams --plan-place --plan-compile-kernels --plan-verify --plan-write="output=%t/by-hand.plan" -o %t/plan-by-hand.mlir
 // RUN: diff %t/plan.mlir %t/plan-by-hand.mlir
 // RUN: cmp %t/pipeline.plan %t/by-hand.plan
 // RUN: tp-compile %s --mesh tp=2 --pin w1=0:tp --beta1 0.5 --beta2 0.75 --eps 1e-3 --weight-decay 0.125 --clip-grad-norm 2.0 --outputs gradients --quiet -o %t/compiled.plan

@@ -8,8 +8,6 @@
 #include "colrow/runtime/Plan/PlanSchema.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <vector>
 
 namespace colrow::planir {
@@ -34,18 +32,18 @@ public:
   explicit PackedPlan(mlir::Operation *module);
 
   /// False if the module has no tables; the errors are reported.
-  bool isValid() const { return buffer != nullptr; }
+  bool isValid() const { return buffer.size() != 0; }
   const plan::Plan &getTables() const {
-    return *plan::GetPlan(buffer->getBufferStart());
+    return *plan::GetPlan(buffer.data());
   }
   llvm::ArrayRef<uint8_t> getBytes() const {
-    return llvm::arrayRefFromStringRef<uint8_t>(buffer->getBuffer());
+    return {buffer.data(), buffer.size()};
   }
   /// The op of a program, or of an instruction unless that is -1.
   mlir::Operation *getOp(int program, int instruction) const;
 
 private:
-  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  flatbuffers::DetachedBuffer buffer;
   std::vector<mlir::Operation *> programs;
   std::vector<std::vector<mlir::Operation *>> instructions;
 };

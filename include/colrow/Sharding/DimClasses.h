@@ -26,7 +26,7 @@ public:
 
   /// The rule of an op that is not tp.param.
   const layout::FactorRule &getRule(mlir::Operation *op) const {
-    return rules.find(op)->second;
+    return *rules.find(op)->second;
   }
 
   /// Units into which dimension `dim` of `value` can be cut.
@@ -53,7 +53,7 @@ private:
     return first.lookup(value) + dim;
   }
 
-  llvm::MapVector<mlir::Operation *, layout::FactorRule> rules;
+  llvm::MapVector<mlir::Operation *, const layout::FactorRule *> rules;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> reads; ///< first of a symbol
   llvm::DenseMap<mlir::Value, unsigned> first;
   unsigned count = 0; ///< of (value, dimension) pairs

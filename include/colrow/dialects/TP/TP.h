@@ -50,6 +50,11 @@ inline bool isNeutral(double x) {
 } // namespace detail
 } // namespace colrow::tp
 
+namespace colrow::tp {
+class RuleCache;
+class ShardableOpInterface;
+} // namespace colrow::tp
+
 #include "colrow/dialects/TP/TPDialect.h.inc"
 
 #include "colrow/dialects/TP/TPEnums.h.inc"
@@ -133,6 +138,8 @@ inline llvm::StringRef getInputAttrName() { return "tp.input"; }
 /// the short form of tp.input ("ids", "labels").
 inline llvm::StringRef getRoleAttrName() { return "tp.role"; }
 
+/// The factor rule of `op`, bound to its shapes; an error if they do not fit.
+llvm::Expected<const layout::FactorRule &> getRule(ShardableOpInterface op);
 /// The way in which `op`, with `rule`, is used on the axis, by its ways; an
 /// error at the op if they name none that the rule allows.
 mlir::FailureOr<layout::Way> getChosenWay(mlir::Operation *op,
