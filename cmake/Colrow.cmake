@@ -39,6 +39,20 @@ function(colrow_library name)
   endif()
 endfunction()
 
+# colrow_tablegen(FOLDER NAME arguments...)
+#   What tblgen makes of ${LLVM_TARGET_DEFINITIONS}, where <colrow/FOLDER/NAME>
+#   finds it; appended to ${generated}.
+function(colrow_tablegen folder name)
+  mlir_tablegen(${name} ${ARGN})
+  set(made ${CMAKE_BINARY_DIR}/include/colrow/${folder}/${name})
+  add_custom_command(OUTPUT ${made}
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different
+            ${CMAKE_CURRENT_BINARY_DIR}/${name} ${made}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set(generated ${generated} ${made} PARENT_SCOPE)
+  set(TABLEGEN_OUTPUT ${TABLEGEN_OUTPUT} PARENT_SCOPE)
+endfunction()
+
 # colrow_tool(NAME sources... [MLIR] [LINK libraries...])
 #   An executable. With MLIR it links the shared MLIR and LLVM, without it the
 #   static LLVMSupport: never both, since each registers LLVM's options.

@@ -39,6 +39,40 @@ static SmallVector<unsigned> axesOf(const layout::DimLayout &dim,
   return axes;
 }
 
+/// The axes that `op` names, each once and in `mesh`.
+static FailureOr<SmallVector<unsigned>> namedAxes(Operation *op,
+                                                  const layout::Mesh &mesh) {
+  SmallVector<unsigned> axes;
+  for (auto name :
+       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>()) {
+    std::optional<unsigned> axis = mesh.find(name);
+    if (!axis)
+      return op->emitOpError("C2: the mesh has no axis ") << name;
+    if (llvm::is_contained(axes, *axis))
+      return op->emitOpError("C2: names the axis ") << name << " twice";
+    axes.push_back(*axis);
+  }
+  return axes;
+}
+
+/// C4 of a change over `axes`.
+static LogicalResult verifyMinorEnds(Operation *op,
+                                     const layout::Layout &before,
+                                     const layout::Layout &after,
+                                     ArrayRef<unsigned> axes) {
+  for (auto [d, dims] : llvm::enumerate(llvm::zip(before.dims, after.dims))) {
+    SmallVector<unsigned> kept = axesOf(std::get<0>(dims), axes);
+    auto leads = [&](const layout::DimLayout &dim) {
+      return ArrayRef(axesOf(dim, {})).take_front(kept.size()).equals(kept);
+    };
+    if (kept != axesOf(std::get<1>(dims), axes) || !leads(std::get<0>(dims)) ||
+        !leads(std::get<1>(dims)))
+      return op->emitOpError("C4: axes leave and enter dimension ")
+             << d << " only at its minor end; use tp.all_to_all";
+  }
+  return success();
+}
+
 LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
   auto change = cast<LayoutChangeOpInterface>(op);
   auto in = cast<RankedTensorType>(op->getOperand(0).getType());
@@ -53,19 +87,12 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
     return op->emitOpError("C1: operand and result need layouts on one mesh");
   layout::Layout before = from.getLayout(), after = to.getLayout();
   layout::Mesh mesh = from.getMesh().getMesh();
-  SmallVector<unsigned> axes;
-  for (auto name :
-       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>()) {
-    std::optional<unsigned> axis = mesh.find(name);
-    if (!axis)
-      return op->emitOpError("C2: the mesh has no axis ") << name;
-    if (llvm::is_contained(axes, *axis))
-      return op->emitOpError("C2: names the axis ") << name << " twice";
-    axes.push_back(*axis);
-  }
+  auto axes = namedAxes(op, mesh);
+  if (failed(axes))
+    return failure();
   for (auto [i, axis] : llvm::enumerate(mesh.axes)) {
     State a = before.state(i), b = after.state(i);
-    if (!llvm::is_contained(axes, i)) {
+    if (!llvm::is_contained(*axes, i)) {
       // C3
       if (a != b)
         return op->emitOpError("C3: axis \"")
@@ -81,20 +108,7 @@ LogicalResult colrow::tp::detail::verifyChange(Operation *op) {
              << " to " << stateName(change.getTo()) << ", not " << a.str()
              << " to " << b.str();
   }
-  // C4
-  for (auto [d, dims] : llvm::enumerate(llvm::zip(before.dims, after.dims))) {
-    SmallVector<unsigned> kept = axesOf(std::get<0>(dims), axes);
-    if (kept != axesOf(std::get<1>(dims), axes) ||
-        !ArrayRef(axesOf(std::get<0>(dims), {}))
-             .take_front(kept.size())
-             .equals(kept) ||
-        !ArrayRef(axesOf(std::get<1>(dims), {}))
-             .take_front(kept.size())
-             .equals(kept))
-      return op->emitOpError("C4: axes leave and enter dimension ")
-             << d << " only at its minor end; use tp.all_to_all";
-  }
-  return success();
+  return verifyMinorEnds(op, before, after, *axes);
 }
 
 SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
@@ -251,12 +265,8 @@ static std::optional<kernel::Expr> notPadding(RowLowering &rows,
 /// Size of the whole dimensions that `layout` splits; 0 for those it does not.
 static SmallVector<int64_t> wholeSizes(const layout::Layout &layout) {
   SmallVector<int64_t> sizes;
-  for (const layout::DimLayout &dim : layout.dims) {
-    int64_t size = dim.empty() ? 0 : 1;
-    for (const layout::Factor &factor : dim)
-      size *= factor.size;
-    sizes.push_back(size);
-  }
+  for (const layout::DimLayout &dim : layout.dims)
+    sizes.push_back(dim.empty() ? 0 : layout::wholeSize(dim));
   return sizes;
 }
 

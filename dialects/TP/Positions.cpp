@@ -14,13 +14,9 @@ using namespace colrow::tp;
 static SmallVector<int64_t> wholeShape(RankedTensorType block,
                                        const layout::Layout &layout) {
   SmallVector<int64_t> shape(block.getShape());
-  for (auto [size, dim] : llvm::zip(shape, layout.dims)) {
-    if (dim.empty())
-      continue;
-    size = 1;
-    for (const layout::Factor &factor : dim)
-      size *= factor.size;
-  }
+  for (auto [size, dim] : llvm::zip(shape, layout.dims))
+    if (!dim.empty())
+      size = layout::wholeSize(dim);
   return shape;
 }
 

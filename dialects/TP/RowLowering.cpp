@@ -236,12 +236,7 @@ Expr RowLowering::scalarBlock(int64_t byte, kernel::Elem elem) {
 
 int64_t tp::wholeSize(LayoutAttr layoutAttr, unsigned dim, int64_t local) {
   layout::Layout layout = layoutAttr.getLayout();
-  if (layout.dims[dim].empty())
-    return local;
-  int64_t size = 1;
-  for (const layout::Factor &factor : layout.dims[dim])
-    size *= factor.size;
-  return size;
+  return layout.dims[dim].empty() ? local : layout::wholeSize(layout.dims[dim]);
 }
 
 Expr RowLowering::blockStart(LayoutAttr layout, unsigned dim) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// tp.source: syntax, in which parts that change nothing are left out, and what
-// the sources of one parameter take from a checkpoint.
+// Where a parameter's first values come from. tp.init: syntax. tp.source:
+// syntax, in which parts that change nothing are left out, checks, and what the
+// sources of one parameter take from a checkpoint.
 
 #include "colrow/dialects/TP/TP.h"
 #include <numeric>
@@ -9,6 +10,108 @@
 using namespace mlir;
 using namespace colrow;
 using namespace colrow::tp;
+
+Attribute InitAttr::parse(AsmParser &parser, Type) {
+  StringRef name;
+  double mean = 0, std = 0;
+  SMLoc loc;
+  if (parser.parseLess() || (loc = parser.getCurrentLocation(), false) ||
+      parser.parseKeyword(&name))
+    return {};
+  std::optional<InitKind> kind = symbolizeInitKind(name);
+  if (!kind) {
+    parser.emitError(loc) << "expected zeros, ones, constant or normal";
+    return {};
+  }
+  bool isNormal = *kind == InitKind::Normal;
+  if ((isNormal || *kind == InitKind::Constant) && parser.parseFloat(mean))
+    return {};
+  if (isNormal && (parser.parseComma() || parser.parseFloat(std)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  Type f64 = parser.getBuilder().getF64Type();
+  return parser.getChecked<InitAttr>(parser.getContext(), *kind,
+                                     FloatAttr::get(f64, mean),
+                                     FloatAttr::get(f64, std));
+}
+
+LogicalResult InitAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               InitKind, FloatAttr mean, FloatAttr std) {
+  // C1
+  double centre = mean.getValueAsDouble(), spread = std.getValueAsDouble();
+  if (!tp::detail::isFinite(centre) || !tp::detail::isNotNegative(spread))
+    return emitError() << "initial values of mean " << centre
+                       << " and deviation " << spread
+                       << "; both must be finite in float32, and the deviation "
+                          "at least 0";
+  return success();
+}
+
+InitAttr InitAttr::get(MLIRContext *context, InitKind kind, double mean,
+                       double std) {
+  auto number = [&](double x) {
+    return FloatAttr::get(Float64Type::get(context), x);
+  };
+  return get(context, kind, number(mean), number(std));
+}
+
+void InitAttr::print(AsmPrinter &printer) const {
+  bool isNormal = getKind() == InitKind::Normal;
+  printer << '<' << stringifyInitKind(getKind());
+  if (isNormal || getKind() == InitKind::Constant)
+    printer << ' ' << getMean().getValue();
+  if (isNormal)
+    printer << ", " << getStd().getValue();
+  printer << '>';
+}
+
+LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef name, ArrayRef<int64_t> shape,
+                                 ArrayRef<int64_t> reshape,
+                                 ArrayRef<int64_t> start,
+                                 ArrayRef<int64_t> step, ArrayRef<int64_t> size,
+                                 ArrayRef<int64_t> perm) {
+  auto error = [&] { return emitError() << "source \"" << name << "\": "; };
+  // C5
+  auto fits = [](ArrayRef<int64_t> dims) {
+    uint64_t n = 1;
+    for (int64_t dim : dims)
+      if (dim < 1 || (n = llvm::SaturatingMultiply<uint64_t>(n, dim)) >
+                         layout::maxElements)
+        return false;
+    return true;
+  };
+  if (name.empty())
+    return emitError() << "a source has no name";
+  if (!fits(shape) || !fits(reshape))
+    return error() << "its sizes are not positive, or make more than 2^46 "
+                      "elements";
+  // C1
+  auto product = [](ArrayRef<int64_t> dims) {
+    return ShapedType::getNumElements(dims);
+  };
+  if (product(shape) != product(reshape))
+    return error() << "a tensor of " << product(shape)
+                   << " elements cannot be reshaped to " << product(reshape);
+  // C2
+  size_t rank = reshape.size();
+  if (start.size() != rank || step.size() != rank || size.size() != rank ||
+      perm.size() != rank)
+    return error() << "from, step, size and perm need " << rank << " entries";
+  for (size_t i = 0; i < rank; ++i) {
+    // C3
+    if (step[i] < 1 || size[i] < 1 || start[i] < 0 || start[i] >= reshape[i] ||
+        size[i] - 1 > (reshape[i] - 1 - start[i]) / step[i])
+      return error() << "slice " << i << " leaves its dimension of "
+                     << reshape[i];
+    // C4
+    if (perm[i] < 0 || perm[i] >= int64_t(rank) ||
+        llvm::count(perm, perm[i]) != 1)
+      return error() << "perm is not a permutation";
+  }
+  return success();
+}
 
 using Numbers = SmallVector<int64_t>;
 

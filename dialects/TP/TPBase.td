@@ -86,7 +86,7 @@ def TP_MeshAttr : TP_Attr<"Mesh", "mesh"> {
 
     **Constraints**
     - C1: names are not empty and differ.
-    - C2: sizes are from 1 to 65536, and there are at most 4 axes.
+    - C2: sizes are from 1 to 65536, and there are at most 8 axes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
                         ArrayRefParameter<"int64_t">:$sizes,

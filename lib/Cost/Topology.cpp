@@ -32,7 +32,7 @@ struct Count {
 };
 } // namespace
 
-/// Parses a finite number into \p value; returns what is wrong with it.
+/// Parses a finite number into `value`; returns what is wrong with it.
 static StringRef parseFinite(StringRef text, double &value) {
   if (text.getAsDouble(value) || !std::isfinite(value))
     return "wanted a finite number";

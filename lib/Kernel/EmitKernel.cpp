@@ -94,8 +94,6 @@ void Emitter::emitTotals() {
     Value narrow = arith::TruncFOp::create(b, b.getF32Type(), sum);
     memory.store(narrow, Elem::F32, Place{base[node.arg]});
   }
-  if (usedNontemporal)
-    memory.fence();
 }
 
 void Emitter::reserveKept() {

@@ -189,16 +189,6 @@ Value Emitter::condition(int32_t operand, const Place &place) {
   return arith::AndIOp::create(b, valid, place.mask);
 }
 
-/// Non-temporal stores write whole lines of 64 bytes only.
-bool Emitter::storesAroundCache(const Node &node, const Place &place) const {
-  const Arg &arg = argOf(node);
-  int64_t perLine = 64 / elemBytes(arg.elem);
-  auto isLine = [&](int64_t count) { return count % perLine == 0; };
-  return arg.nontemporal && arg.access == Access::Write && !place.mask &&
-         place.stride == 1 && isLine(place.lanes) && isLine(arg.offset) &&
-         isLine(node.imm) && all_of(arg.rowStrides, isLine);
-}
-
 /// A store, column sum or scatter of this chunk; totals are folds.
 void Emitter::emitEffect(int32_t index, Chunk &chunk) {
   const Node &node = kernel.nodes[index];
@@ -216,9 +206,7 @@ void Emitter::emitEffect(int32_t index, Chunk &chunk) {
       node.kind != NodeKind::Store || argOf(node).access == Access::Accumulate;
   if (adds)
     value = values.add(memory.load(elemOf(node), place), value);
-  bool aroundCache = !adds && storesAroundCache(node, place);
-  usedNontemporal |= aroundCache;
-  memory.store(value, elemOf(node), place, aroundCache);
+  memory.store(value, elemOf(node), place);
 }
 
 } // namespace colrow::kernel

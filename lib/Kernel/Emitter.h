@@ -68,7 +68,6 @@ private:
   Place keptPlace(unsigned slot, const Chunk &chunk);
   mlir::Value condition(int32_t operand, const Place &place);
   void emitEffect(int32_t index, Chunk &chunk);
-  bool storesAroundCache(const Node &node, const Place &place) const;
 
   const Arg &argOf(const Node &node) const { return kernel.args[node.arg]; }
   /// The argument that an effect's rows go to: a long sum's block, or `arg`.
@@ -103,7 +102,6 @@ private:
   unsigned phaseIndex = 0;
   /// The row's columns, when they are one chunk for all phases.
   std::optional<Chunk> wholeRow;
-  bool usedNontemporal = false;
 };
 
 } // namespace colrow::kernel

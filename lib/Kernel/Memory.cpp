@@ -109,9 +109,8 @@ Value Memory::load(Elem elem, const Place &place) {
   return fromStored(elem, loadStored(elem, place));
 }
 
-void Memory::store(Value value, Elem elem, const Place &place,
-                   bool nontemporal) {
-  storeStored(toStored(elem, value), elem, place, nontemporal);
+void Memory::store(Value value, Elem elem, const Place &place) {
+  storeStored(toStored(elem, value), elem, place);
 }
 
 Value Memory::loadStored(Elem elem, const Place &place) {
@@ -135,18 +134,14 @@ Value Memory::loadStored(Elem elem, const Place &place) {
                                      ValueRange{zero}, alignment);
 }
 
-void Memory::storeStored(Value stored, Elem elem, const Place &place,
-                         bool nontemporal) {
+void Memory::storeStored(Value stored, Elem elem, const Place &place) {
   unsigned alignment = elemBytes(elem);
   if (place.lanes == 0 && place.mask) {
     Place one{place.pointer, 1, 1, values.broadcast(place.mask, 1)};
-    return storeStored(values.broadcast(stored, 1), elem, one,
-                       /*nontemporal=*/false);
+    return storeStored(values.broadcast(stored, 1), elem, one);
   }
   if (!place.mask && (place.lanes == 0 || isContiguous(place))) {
-    LLVM::StoreOp::create(b, stored, place.pointer,
-                          nontemporal ? 64 : alignment,
-                          /*isVolatile=*/false, nontemporal);
+    LLVM::StoreOp::create(b, stored, place.pointer, alignment);
     return;
   }
   if (isContiguous(place)) {
@@ -157,10 +152,6 @@ void Memory::storeStored(Value stored, Elem elem, const Place &place,
   Value mask = place.mask ? place.mask : allLanes(place.lanes);
   LLVM::masked_scatter::create(b, stored, lanePointers(elem, place), mask,
                                alignment);
-}
-
-void Memory::fence() {
-  LLVM::FenceOp::create(b, LLVM::AtomicOrdering::seq_cst);
 }
 
 } // namespace colrow::kernel

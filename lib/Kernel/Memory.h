@@ -43,10 +43,7 @@ public:
 
   /// Values of type valueType(elem).
   mlir::Value load(Elem elem, const Place &place);
-  void store(mlir::Value value, Elem elem, const Place &place,
-             bool nontemporal = false);
-  /// Orders non-temporal stores before whatever follows the kernel.
-  void fence();
+  void store(mlir::Value value, Elem elem, const Place &place);
 
 private:
   bool isContiguous(const Place &place) const { return place.stride == 1; }
@@ -54,8 +51,7 @@ private:
   mlir::Value lanePointers(Elem elem, const Place &place);
   mlir::Type storedType(Elem elem);
   mlir::Value loadStored(Elem elem, const Place &place);
-  void storeStored(mlir::Value stored, Elem elem, const Place &place,
-                   bool nontemporal);
+  void storeStored(mlir::Value stored, Elem elem, const Place &place);
   mlir::Value fromStored(Elem elem, mlir::Value stored);
   mlir::Value toStored(Elem elem, mlir::Value value);
 

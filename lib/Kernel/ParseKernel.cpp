@@ -83,7 +83,6 @@ bool parseArg(Line line, RowKernel &kernel) {
       !line.number(arg.colStride))
     return false;
   arg.rowStrides.assign(strides.begin(), strides.end());
-  arg.nontemporal = line.consume("nontemporal");
   kernel.args.push_back(std::move(arg));
   return line.atEnd();
 }

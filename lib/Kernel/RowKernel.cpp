@@ -13,8 +13,7 @@ using namespace llvm;
 namespace colrow::kernel {
 
 static auto fields(const Arg &a) {
-  return std::tie(a.elem, a.offset, a.rowStrides, a.colStride, a.access,
-                  a.nontemporal);
+  return std::tie(a.elem, a.offset, a.rowStrides, a.colStride, a.access);
 }
 
 bool Arg::operator==(const Arg &other) const {
@@ -38,19 +37,14 @@ bool RowKernel::operator==(const RowKernel &other) const {
   return fields(*this) == fields(other);
 }
 
-int64_t RowKernel::numRows() const {
-  int64_t count = 1;
-  for (int64_t size : rows)
-    count *= size;
-  return count;
-}
+int64_t RowKernel::numRows() const { return product_of(rows); }
 
 hash_code hash_value(const RowKernel &kernel) {
   hash_code code = hash_combine(kernel.cols, kernel.numInts,
                                 hash_combine_range(kernel.rows));
   for (const Arg &arg : kernel.args)
     code = hash_combine(code, arg.elem, arg.offset, arg.colStride, arg.access,
-                        arg.nontemporal, hash_combine_range(arg.rowStrides));
+                        hash_combine_range(arg.rowStrides));
   for (const Node &node : kernel.nodes)
     code =
         hash_combine(code, node.kind, node.type, node.predicate, node.arg,
@@ -110,8 +104,7 @@ static void printArg(raw_ostream &os, size_t index, const Arg &arg) {
   os << "  arg" << index << ": " << name(arg.elem) << " " << name(arg.access)
      << " offset " << arg.offset << " rows [";
   interleaveComma(arg.rowStrides, os);
-  os << "] col " << arg.colStride << (arg.nontemporal ? " nontemporal" : "")
-     << "\n";
+  os << "] col " << arg.colStride << "\n";
 }
 
 /// The immediate, where the kind has one.

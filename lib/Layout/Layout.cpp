@@ -23,6 +23,13 @@ int64_t Mesh::ranks() const {
   return n;
 }
 
+int64_t colrow::layout::wholeSize(const DimLayout &dim) {
+  int64_t size = 1;
+  for (const Factor &factor : dim)
+    size *= factor.size;
+  return size;
+}
+
 std::optional<unsigned> Mesh::find(StringRef name) const {
   for (auto [i, axis] : llvm::enumerate(axes))
     if (axis.name == name)

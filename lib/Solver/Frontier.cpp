@@ -64,7 +64,7 @@ public:
                     const DistinctTables &tables)
       : from(from), step(step), tables(tables), targets(targetWidth()) {}
 
-  /// False if there are more than \p maxTable targets.
+  /// False if there are more than `maxTable` targets.
   bool build(uint64_t maxTable);
   void findRivals();
 
@@ -95,7 +95,7 @@ unsigned TransitionBuilder::targetWidth() const {
          llvm::count(step.resultLives, true);
 }
 
-/// Adds what \p choice wants to the slots \p live of the operands and returns
+/// Adds what `choice` wants to the slots `live` of the operands and returns
 /// what it costs: infinite if a value cannot be had in its wanted states.
 Cost TransitionBuilder::follow(const Choice &choice,
                                llvm::MutableArrayRef<Slot> live) const {

@@ -39,7 +39,7 @@ public:
   llvm::ArrayRef<Slot> operator[](uint32_t entry) const {
     return {slots.data() + size_t(entry) * width, width};
   }
-  /// The index of \p key, inserted at the end if it is new.
+  /// The index of `key`, inserted at the end if it is new.
   uint32_t insert(llvm::ArrayRef<Slot> key);
   std::optional<uint32_t> find(llvm::ArrayRef<Slot> key) const;
 
@@ -51,7 +51,7 @@ public:
   const unsigned width;
 
 private:
-  /// The bucket that holds \p key or is free for it.
+  /// The bucket that holds `key` or is free for it.
   size_t bucketOf(llvm::ArrayRef<Slot> key) const;
   void grow();
 
@@ -108,7 +108,7 @@ public:
   const KeySet &keys(unsigned set) const { return sets[set]; }
   unsigned intern(KeySet keys);
 
-  /// The transition of \p step from the set \p from, computed unless known;
+  /// The transition of `step` from the set `from`, computed unless known;
   /// null if its target is larger than maxTable.
   const Transition *get(unsigned from, const Step &step);
 

@@ -25,8 +25,8 @@ public:
   explicit Pruning(const DistinctTables &tables)
       : tables(tables), known(tables.numConversions()) {}
 
-  /// Marks entries of \p keys that are superfluous, given what each has cost so
-  /// far. \p rivals is Transition::rivals, \p conversions the number of the
+  /// Marks entries of `keys` that are superfluous, given what each has cost so
+  /// far. `rivals` is Transition::rivals, `conversions` the number of the
   /// conversion table of each live value.
   std::vector<bool> superfluous(const KeySet &keys,
                                 llvm::ArrayRef<uint32_t> rivals,

@@ -176,7 +176,7 @@ std::vector<uint32_t> Elimination::survivors(const Transition &transition,
   return order;
 }
 
-/// Makes the targets in \p order the frontier. Their set keeps the order of the
+/// Makes the targets in `order` the frontier. Their set keeps the order of the
 /// target set, so that equal survivors are an equal set.
 void Elimination::keep(llvm::ArrayRef<uint32_t> order, unsigned target,
                        const std::vector<Cost> &cost,

@@ -38,7 +38,7 @@ static Words wordsOf(const ChoiceTable &table) {
   return words;
 }
 
-/// Numbers \p tables, calling \p isNew for the first of each content.
+/// Numbers `tables`, calling `isNew` for the first of each content.
 template <typename Table, typename Callback>
 static std::vector<unsigned> number(const std::vector<Table> &tables,
                                     Callback isNew) {

@@ -14,9 +14,9 @@ class DistinctTables {
 public:
   explicit DistinctTables(const Problem &problem);
 
-  /// The number of the choice table \p index of the problem.
+  /// The number of the choice table `index` of the problem.
   unsigned choiceId(unsigned index) const { return choiceIds[index]; }
-  /// The number of the conversion table \p index of the problem.
+  /// The number of the conversion table `index` of the problem.
   unsigned conversionId(unsigned index) const { return conversionIds[index]; }
 
   llvm::ArrayRef<Choice> choices(unsigned id) const { return *distinct[id]; }

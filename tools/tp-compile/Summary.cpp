@@ -52,9 +52,7 @@ static void printParameters(const plan::Plan &plan, raw_ostream &os) {
   for (const plan::Parameter *parameter : *plan.parameters()) {
     if (parameter->state_of() >= 0)
       continue;
-    uint64_t n = 1;
-    for (int64_t size : *parameter->shape())
-      n *= size;
+    uint64_t n = llvm::product_of(*parameter->shape(), uint64_t(1));
     elements += n;
     ++count;
     std::pair<std::string, std::string> key(

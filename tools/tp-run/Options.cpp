@@ -3,7 +3,7 @@
 // Options, their help, and what must go together.
 
 #include "Options.h"
-#include "llvm/Support/CommandLine.h"
+#include "CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -120,23 +120,6 @@ EXAMPLES:
 Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 )");
 
-bool complain(const Twine &text) {
-  errs() << "tp-run: error: " << text << "\n";
-  return false;
-}
-
-/// Numbers are parsed here, not by the parser, whose errors have another form.
-template <typename T>
-bool parseWhole(const cl::opt<std::string> &option, T atLeast, T &out) {
-  if (!option.getNumOccurrences())
-    return true;
-  if (!StringRef(option).getAsInteger(10, out) && out >= atLeast)
-    return true;
-  return complain((option.ArgStr.size() == 1 ? "-" : "--") + option.ArgStr +
-                  " takes a whole number from " + Twine(atLeast) +
-                  " on, not '" + option + "'");
-}
-
 bool checkStart() {
   if (plan.empty())
     return complain("no plan given: tp-run train step.plan ...");
@@ -200,38 +183,6 @@ bool checkWork() {
   return true;
 }
 
-/// Names of options, and that each has its value: the parser would report
-/// these in other forms.
-bool checkNames(cl::SubCommand &verb, int argc, char **argv) {
-  auto &options = cl::getRegisteredOptions(verb);
-  for (int i = 2; i < argc; ++i) {
-    StringRef argument = argv[i];
-    if (argument == "--")
-      return true;
-    if (argument.size() < 2 || argument[0] != '-')
-      continue;
-    auto [name, value] = argument.ltrim('-').split('=');
-    auto found = options.find(name);
-    if (found == options.end())
-      return complain("unknown option " + argument + " (see tp-run " +
-                      verb.getName() + " --help)");
-    bool wantsValue =
-        found->second->getValueExpectedFlag() == cl::ValueRequired;
-    if (!wantsValue || argument.contains('='))
-      continue;
-    if (++i == argc)
-      return complain(argument + " needs a value");
-  }
-  return true;
-}
-
-/// The parser's complaint as one line of this tool.
-std::string firstLine(StringRef text) {
-  text.consume_front("tp-run: ");
-  StringRef line = text.ltrim().split('\n').first;
-  return line.split("  Try: ").first.rtrim(" .").str();
-}
-
 std::optional<Options> trainOptions() {
   Options options;
   if (!checkStart() || !checkWork() || !parseRun(options) ||
@@ -276,7 +227,8 @@ parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
   cl::HideUnrelatedOptions({&start, &once}, function);
   cl::HideUnrelatedOptions({&start, &work, &keep, &look});
-  cl::SetVersionPrinter([](raw_ostream &out) { out << "tp-run 0.1.0\n"; });
+  cl::SetVersionPrinter(
+      [](raw_ostream &out) { out << "tp-run " COLROW_VERSION "\n"; });
   StringRef verb = argc > 1 ? argv[1] : "";
   for (cl::SubCommand *known : {&train, &function})
     if (verb == known->getName() && !checkNames(*known, argc, argv))

@@ -5,6 +5,7 @@
 
 #include "Train.h"
 #include "Files.h"
+#include "Interrupt.h"
 #include "Progress.h"
 #include "Report.h"
 #include "Session.h"
@@ -17,8 +18,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <ctime>
 #include <vector>
 
 using namespace llvm;
@@ -27,22 +26,6 @@ using namespace colrow::runtime;
 namespace colrow::tprun {
 
 namespace {
-
-volatile std::sig_atomic_t interrupted = 0;
-
-/// The first signal ends training after the step, one that comes more than a
-/// second later at once: `timeout` and shells may send the first twice.
-void onInterrupt(int signal) {
-  static std::time_t first = 0;
-  std::time_t now = ::time(nullptr);
-  if (interrupted && now > first + 1) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-  if (!interrupted)
-    first = now;
-  interrupted = 1;
-}
 
 class Trainer {
 public:
@@ -238,8 +221,7 @@ Error Trainer::save() {
 }
 
 Error Trainer::loop() {
-  std::signal(SIGINT, onInterrupt);
-  std::signal(SIGTERM, onInterrupt);
+  catchInterrupts();
   bool dumped = options.dumpOutputs.empty();
   while (state.step < options.steps) {
     if (Error error = oneStep())
@@ -249,7 +231,7 @@ Error Trainer::loop() {
               *executor, tensorOutputs(program->tables()), options.dumpOutputs))
         return error;
     dumped = true;
-    if (interrupted)
+    if (isInterrupted())
       break;
     if (options.saveEvery && state.step % options.saveEvery == 0)
       if (Error error = save())
@@ -257,7 +239,7 @@ Error Trainer::loop() {
   }
   if (Error error = save())
     return error;
-  if (interrupted && state.step < options.steps)
+  if (isInterrupted() && state.step < options.steps)
     return failure("interrupted after step {0}{1}", state.step,
                    folder ? ", which is saved" : "");
   return Error::success();

@@ -16,20 +16,20 @@
 
 namespace colrow::cost {
 
-/// Bytes that a rank sends in a ring collective over \p ranks, rounded down.
+/// Bytes that a rank sends in a ring collective over `ranks`, rounded down.
 /// Ring algorithms: Patarasuk and Yuan, "Bandwidth optimal all-reduce
 /// algorithms for clusters of workstations", 2009.
 ///
-/// 2 (p - 1) bytes / p, where every rank holds \p bytes.
+/// 2 (p - 1) bytes / p, where every rank holds `bytes`.
 int64_t allReduceBytes(int64_t bytes, unsigned ranks);
-/// (p - 1) bytes / p, where \p bytes is the size of the gathered result.
+/// (p - 1) bytes / p, where `bytes` is the size of the gathered result.
 int64_t allGatherBytes(int64_t bytes, unsigned ranks);
-/// (p - 1) bytes / p, where \p bytes is the size of the operand.
+/// (p - 1) bytes / p, where `bytes` is the size of the operand.
 int64_t reduceScatterBytes(int64_t bytes, unsigned ranks);
-/// (p - 1) bytes / p, where \p bytes is what one rank holds before.
+/// (p - 1) bytes / p, where `bytes` is what one rank holds before.
 int64_t allToAllBytes(int64_t bytes, unsigned ranks);
 
-/// Times on one topology. Collectives run over \p ranks ranks that are \p
+/// Times on one topology. Collectives run over `ranks` ranks that are \p
 /// stride apart (1 on the innermost axis of a mesh; the product of the sizes of
 /// the axes inside it on another one), on the innermost level that holds all
 /// of them, or on the outermost one. One rank alone costs nothing. Bytes mean
@@ -40,14 +40,14 @@ public:
 
   const Topology &topology() const { return topo; }
 
-  /// An error if the topology holds fewer than \p ranks ranks.
+  /// An error if the topology holds fewer than `ranks` ranks.
   llvm::Error checkRanks(uint64_t ranks) const;
 
   /// The time of a work item: the roofline of what computes, the ring of a
   /// collective.
   int64_t workPs(const WorkItem &item) const;
 
-  /// max(flops / peak, bytes / memory bandwidth), where \p bytes are read from
+  /// max(flops / peak, bytes / memory bandwidth), where `bytes` are read from
   /// and written to memory. (Williams et al., "Roofline", 2009.)
   int64_t computePs(int64_t flops, int64_t bytes) const;
 

@@ -39,7 +39,7 @@ struct Topology {
   llvm::SmallVector<Level, 2> levels;
 };
 
-/// Reads a topology from the YAML file \p path. The keys are the members'
+/// Reads a topology from the YAML file `path`. The keys are the members'
 /// names, in snake case (see test/topologies). Unknown and missing keys, and
 /// values that are no number, negative, zero where a rate is wanted, infinite
 /// or NaN, are errors of one line that starts with "path:line: ".

@@ -48,8 +48,6 @@ struct Arg {
   llvm::SmallVector<int64_t, 4> rowStrides;
   int64_t colStride = 1;
   Access access = Access::Read;
-  /// Written around the caches; pays only when the output does not fit them.
-  bool nontemporal = false;
 
   bool operator==(const Arg &other) const;
 };

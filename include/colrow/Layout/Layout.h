@@ -6,6 +6,7 @@
 #ifndef COLROW_LAYOUT_LAYOUT_H
 #define COLROW_LAYOUT_LAYOUT_H
 
+#include "colrow/runtime/Plan/PlanLimits.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -16,9 +17,9 @@
 
 namespace colrow::layout {
 
-/// The most ranks of one axis, and axes of a mesh.
-inline constexpr int64_t maxAxisSize = 65536;
-inline constexpr unsigned maxAxes = 4;
+/// The most ranks of one axis, and axes of a mesh: what a plan can hold.
+inline constexpr int64_t maxAxisSize = runtime::maxMeshRanks;
+inline constexpr unsigned maxAxes = runtime::maxMeshAxes;
 /// The most elements of one tensor: byte counts stay far from overflow.
 inline constexpr uint64_t maxElements = uint64_t(1) << 46;
 
@@ -132,6 +133,9 @@ struct Layout {
   /// True if dimension `dim` of a tensor with `shape` holds padding.
   bool isPadded(unsigned dim) const;
 };
+
+/// Elements of the whole dimension that `dim` splits; 1 if it splits nothing.
+int64_t wholeSize(const DimLayout &dim);
 
 /// Where a rank's block of a dimension begins, in its elements: the sum of the
 /// rank's coordinate on each mesh axis times this list's entry. For dimensions

@@ -57,8 +57,8 @@ class ConversionTrees {
 public:
   explicit ConversionTrees(const ConversionTable &table);
 
-  /// Sum of the cheapest tree from \p produced to all of \p wanted, which may
-  /// or may not contain \p produced. Infinite if a state cannot be reached.
+  /// Sum of the cheapest tree from `produced` to all of `wanted`, which may
+  /// or may not contain `produced`. Infinite if a state cannot be reached.
   const Cost &cost(unsigned produced, StateSet wanted) const {
     return best[produced * numSets + wanted];
   }

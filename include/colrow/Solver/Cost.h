@@ -56,7 +56,7 @@ inline Cost operator+(const Cost &a, const Cost &b) {
   return sum;
 }
 
-/// The difference to a finite cost \p b; infinite if \p a is. Components may
+/// The difference to a finite cost `b`; infinite if `a` is. Components may
 /// be negative.
 inline Cost operator-(const Cost &a, const Cost &b) {
   Cost difference;

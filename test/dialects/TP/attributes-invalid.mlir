@@ -21,8 +21,8 @@
 // -----
 
 // Mesh C2
-// expected-error@+1 {{a mesh of 5 axes; there may be at most 4}}
-#mesh = #tp.mesh<"a"=2, "b"=2, "c"=2, "d"=2, "e"=2>
+// expected-error@+1 {{a mesh of 9 axes; there may be at most 8}}
+#mesh = #tp.mesh<"a"=2, "b"=2, "c"=2, "d"=2, "e"=2, "f"=2, "g"=2, "h"=2, "i"=2>
 
 // -----
 

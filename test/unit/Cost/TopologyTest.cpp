@@ -31,7 +31,7 @@ const std::string kValid = "name: small\n"
                            "    latency_seconds: 1e-5\n"
                            "    bytes_per_second: 1e8\n";
 
-/// Reads \p text from a file, whose name becomes FILE in errors.
+/// Reads `text` from a file, whose name becomes FILE in errors.
 llvm::Expected<Topology> readText(llvm::StringRef text) {
   llvm::SmallString<128> path;
   int descriptor = -1;
@@ -47,7 +47,7 @@ llvm::Expected<Topology> readText(llvm::StringRef text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// The error after replacing \p line of kValid (from 1) by \p with.
+/// The error after replacing `line` of kValid (from 1) by `with`.
 std::string errorAfter(unsigned line, llvm::StringRef with) {
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(kValid).split(lines, '\n');

@@ -215,23 +215,6 @@ TEST(BFloat16, OffsetsAndRowSums) {
   }
 }
 
-/// Rows that are whole lines of 64 bytes, and rows that would be if elements
-/// had four bytes.
-TEST(BFloat16, Nontemporal) {
-  for (int64_t cols : {16, 48, 64, 250, 1024}) {
-    RowKernelBuilder b({3}, cols);
-    int x = b.denseArg(Elem::BF16, Access::Read);
-    Arg out{Elem::BF16, 0, {cols}, 1, Access::Write, /*nontemporal=*/true};
-    b.store(b.arg(out), b.load(x) + b.rowMax(b.load(x)));
-    Compiled kernel(b);
-    Bits in(3 * cols, narrow(1)), result(3 * cols, 0);
-    kernel(in, result);
-    for (int64_t i = 0; i < 3 * cols; ++i)
-      EXPECT_EQ(result[i], narrow(2));
-    EXPECT_TRUE(result.guardIsWhole());
-  }
-}
-
 TEST(BFloat16, SumsAreKeptInFloat) {
   using B = RowKernelBuilder;
   EXPECT_EQ(errorOf(Elem::BF16,

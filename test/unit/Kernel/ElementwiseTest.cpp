@@ -226,21 +226,6 @@ TEST(Elementwise, Accumulates) {
   EXPECT_TRUE(out.guardIsWhole() && row.guardIsWhole());
 }
 
-TEST(Elementwise, Nontemporal) {
-  for (int64_t cols : {64, 250, 1024}) {
-    RowKernelBuilder b({3}, cols);
-    int x = b.denseArg(Elem::F32, Access::Read);
-    Arg out{Elem::F32, 0, {cols}, 1, Access::Write, /*nontemporal=*/true};
-    b.store(b.arg(out), b.load(x) + b.rowMax(b.load(x)));
-    Compiled kernel(b);
-    Floats in(3 * cols, 1), result(3 * cols, 0);
-    kernel(in, result);
-    for (int64_t i = 0; i < 3 * cols; ++i)
-      EXPECT_EQ(result[i], 2);
-    EXPECT_TRUE(result.guardIsWhole());
-  }
-}
-
 /// One value a row and one column: the rows become the loop.
 TEST(Elementwise, SingleColumn) {
   RowKernelBuilder b({4, 9}, 1);

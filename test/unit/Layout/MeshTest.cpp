@@ -65,9 +65,10 @@ TEST(Mesh, RefusesOneAxisTwice) {
   EXPECT_EQ(errorOf("tp=2,tp=3"), "mesh 'tp=2,tp=3': axis 'tp' appears twice");
 }
 
-TEST(Mesh, RefusesMoreThanFourAxes) {
-  EXPECT_EQ(errorOf("a=1,b=1,c=1,d=1,e=1"),
-            "mesh 'a=1,b=1,c=1,d=1,e=1': at most 4 axes, not 5");
+TEST(Mesh, RefusesMoreAxesThanAPlanHolds) {
+  EXPECT_EQ(
+      errorOf("a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1"),
+      "mesh 'a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1': at most 8 axes, not 9");
 }
 
 } // namespace

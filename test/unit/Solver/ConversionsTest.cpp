@@ -14,8 +14,8 @@ namespace {
 
 constexpr unsigned kNone = ~0u;
 
-/// The sum of the edges to the ancestors of \p wanted, or infinite if one does
-/// not lead to \p produced.
+/// The sum of the edges to the ancestors of `wanted`, or infinite if one does
+/// not lead to `produced`.
 Cost costOfParents(const ConversionTable &table, unsigned produced,
                    unsigned wanted, const std::vector<unsigned> &parent) {
   Cost sum;

@@ -14,7 +14,7 @@ std::string messageOf(llvm::Error error) {
   return llvm::toString(std::move(error));
 }
 
-/// A table in which every conversion between \p states states costs \p cost.
+/// A table in which every conversion between `states` states costs `cost`.
 ConversionTable uniform(unsigned states, Cost cost) {
   ConversionTable table{states, std::vector<Cost>(states * states, cost)};
   for (unsigned state = 0; state < states; ++state)
