@@ -5,6 +5,7 @@
 
 #include "colrow/Kernel/Compile.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -206,13 +207,12 @@ void *loadObject(ArrayRef<char> object) {
   SmallString<128> path;
   if (sys::fs::createTemporaryFile("bench-kernels", "so", path))
     return nullptr;
+  FileRemover remover(path);
   std::error_code code;
   raw_fd_ostream os(path, code);
   os.write(object.data(), object.size());
   os.close();
-  void *library = dlopen(path.c_str(), RTLD_NOW);
-  sys::fs::remove(path);
-  return library;
+  return dlopen(path.c_str(), RTLD_NOW);
 }
 
 /// A whole array for every argument, all values 0.5; labels and ids a
@@ -237,6 +237,33 @@ double timeCase(const Case &benchmark, KernelFunction function,
   });
 }
 
+/// Prints the rate of each case, and of copying.
+void measure(ArrayRef<Case> cases, void *library) {
+  // Different places in a page, as in an arena: equal ones would make loads
+  // wait for unrelated stores.
+  constexpr int64_t stagger = 272;
+  auto *memoryBlock = static_cast<float *>(
+      std::aligned_alloc(4096, 8 * (numElements + 1024) * 4));
+  std::vector<float *> arrays;
+  arrays.reserve(8);
+  for (int64_t i = 0; i < 8; ++i)
+    arrays.push_back(memoryBlock + i * (numElements + stagger));
+  for (float *array : arrays)
+    std::fill_n(array, numElements, 0.5f);
+  double memory =
+      8.0 * numElements /
+      best([&] { std::memcpy(arrays[0], arrays[1], numElements * 4); }) * 1e-9;
+  outs() << format("%-20s %6.1f GB/s\n", "memcpy", memory);
+  for (const Case &benchmark : cases) {
+    auto function = reinterpret_cast<KernelFunction>(
+        dlsym(library, benchmark.name.c_str()));
+    double rate =
+        benchmark.bytes / timeCase(benchmark, function, arrays) * 1e-9;
+    outs() << format("%-20s %6.1f GB/s, %3.0f %% of memcpy\n",
+                     benchmark.name.c_str(), rate, 100 * rate / memory);
+  }
+}
+
 } // namespace
 
 int main() {
@@ -256,6 +283,7 @@ int main() {
                              squaresBySize(),
                              dropout()};
   std::vector<std::pair<std::string, RowKernel>> kernels;
+  kernels.reserve(cases.size());
   for (const Case &benchmark : cases)
     kernels.push_back({benchmark.name, benchmark.kernel});
   double compile = 0;
@@ -277,27 +305,6 @@ int main() {
     errs() << dlerror() << "\n";
     return 1;
   }
-  // Different places in a page, as in an arena: equal ones would make loads
-  // wait for unrelated stores.
-  constexpr int64_t stagger = 272;
-  auto *memoryBlock = static_cast<float *>(
-      std::aligned_alloc(4096, 8 * (numElements + 1024) * 4));
-  std::vector<float *> arrays;
-  for (int64_t i = 0; i < 8; ++i)
-    arrays.push_back(memoryBlock + i * (numElements + stagger));
-  for (float *array : arrays)
-    std::fill_n(array, numElements, 0.5f);
-  double memory =
-      8.0 * numElements /
-      best([&] { std::memcpy(arrays[0], arrays[1], numElements * 4); }) * 1e-9;
-  outs() << format("%-20s %6.1f GB/s\n", "memcpy", memory);
-  for (const Case &benchmark : cases) {
-    auto function = reinterpret_cast<KernelFunction>(
-        dlsym(library, benchmark.name.c_str()));
-    double rate =
-        benchmark.bytes / timeCase(benchmark, function, arrays) * 1e-9;
-    outs() << format("%-20s %6.1f GB/s, %3.0f %% of memcpy\n",
-                     benchmark.name.c_str(), rate, 100 * rate / memory);
-  }
+  measure(cases, library);
   return 0;
 }

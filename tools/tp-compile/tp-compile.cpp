@@ -180,8 +180,7 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
 /// Every function is only evaluated.
 static void trainNothing(ModuleOp module) {
   for (auto step : module.getOps<func::FuncOp>())
-    step->setAttr(tp::getForwardAttrName(),
-                  UnitAttr::get(module.getContext()));
+    step->setAttr(tp::getForwardAttrName(), UnitAttr::get(module.getContext()));
 }
 
 /// Logits leave the trained step only if asked for: else their result is

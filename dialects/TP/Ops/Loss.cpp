@@ -51,9 +51,9 @@ private:
       if (splits(name))
         layout = layout.withState(axis, {reduced, 0});
       else if (State state = rowState(name); state.isSplit())
-        layout.dims[state.dim] = layout::splitDim(
-            labels.getDimSize(state.dim), labels.getDimSize(state.dim), axis,
-            mesh);
+        layout.dims[state.dim] =
+            layout::splitDim(labels.getDimSize(state.dim),
+                             labels.getDimSize(state.dim), axis, mesh);
       else
         layout = layout.withState(axis, results.getLayout().state(axis));
     return RankedTensorType::get(labels.getShape(), element,

@@ -33,9 +33,7 @@ public:
 
   /// False if the module has no tables; the errors are reported.
   bool isValid() const { return buffer.size() != 0; }
-  const plan::Plan &getTables() const {
-    return *plan::GetPlan(buffer.data());
-  }
+  const plan::Plan &getTables() const { return *plan::GetPlan(buffer.data()); }
   llvm::ArrayRef<uint8_t> getBytes() const {
     return {buffer.data(), buffer.size()};
   }

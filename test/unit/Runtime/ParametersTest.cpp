@@ -267,6 +267,26 @@ TEST(Parameters, InfiniteBf16IsNotSaved) {
                                            "finite");
 }
 
+/// Q, K and V of [h, h] as slices of "c_attn", split by rows.
+static LoadedPlan planOfFused(int64_t h, int64_t padded, unsigned ranks) {
+  TestPlan builder;
+  builder.mesh = {{"tp", ranks}};
+  builder.scratchBytes = 64;
+  for (int64_t part = 0; part < 3; ++part) {
+    ParameterSpec w{
+        std::string(1, "qkv"[part]), 0, {h, h}, {{{h, padded, {0}}}, {{h, h}}}};
+    w.sources = {{"c_attn",
+                  {h, 3 * h},
+                  {h, 3, h},
+                  {0, part, 0},
+                  {1, 1, 1},
+                  {h, 1, h},
+                  {2, 1, 0}}};
+    builder.add(w);
+  }
+  return builder.load();
+}
+
 /// GPT-2's fused [h, 3h] attention weight: Q, K and V are slices of it,
 /// transposed, each split over ranks by heads.
 TEST(Parameters, FusedTransposedSlicesRoundTrip) {
@@ -282,24 +302,7 @@ TEST(Parameters, FusedTransposedSlicesRoundTrip) {
   ASSERT_EQ(textOf(writer->commit()), "");
   for (unsigned ranks : {1u, 2u, 4u}) {
     int64_t padded = (h + ranks - 1) / ranks * ranks;
-    TestPlan builder;
-    builder.mesh = {{"tp", ranks}};
-    builder.scratchBytes = 64;
-    for (int64_t part = 0; part < 3; ++part) {
-      ParameterSpec w{std::string(1, "qkv"[part]),
-                      0,
-                      {h, h},
-                      {{{h, padded, {0}}}, {{h, h}}}};
-      w.sources = {{"c_attn",
-                    {h, 3 * h},
-                    {h, 3, h},
-                    {0, part, 0},
-                    {1, 1, 1},
-                    {h, 1, h},
-                    {2, 1, 0}}};
-      builder.add(w);
-    }
-    LoadedPlan plan = builder.load();
+    LoadedPlan plan = planOfFused(h, padded, ranks);
     auto executor = take(Executor::create(plan.get()));
     ModelFiles files = take(ModelFiles::open(folder.path));
     ASSERT_EQ(textOf(loadModel(*executor, files)), "");
