@@ -59,3 +59,33 @@ func.func @more(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<2x8x
   %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %y, %loss, %logits : tensor<2x8x16xf32>, tensor<f32>, tensor<2x8x32xf32>
 }
+
+// -----
+
+// The hidden values, in blocks with padding, leave whole, and so does a norm of
+// them, which no gradient goes through: they are gathered though blocks with
+// padding have no gradient of a gather, and the backward knows nothing of it.
+// CHECK: tp.counted = {bytes = {{[1-9]}}
+// CHECK-LABEL: func.func @padded
+// CHECK: %[[H:.*]] = tp.relu
+// CHECK: %[[ALL:.*]] = tp.all_gather %[[H]] {{.*}} : tensor<6x12xf32> -> tensor<6x23xf32>
+// CHECK: tp.rms_norm %[[ALL]],
+// CHECK: tp.output "result1", %[[ALL]]
+// CHECK: tp.next
+// CHECK-NOT: tp.local_slice
+// CHECK-NOT: tp.all_gather
+tp.parameter @up : tensor<23x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @down : tensor<10x23xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @gamma : tensor<23xf32> {id = 2 : i64, init = #tp.init<ones>}
+func.func @padded(%x: tensor<6x16xf32>, %labels: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"}, tensor<6x23xf32>, tensor<6x23xf32>) {
+  %up = tp.param @up : tensor<23x16xf32>
+  %u = tp.matmul %x, %up : (tensor<6x16xf32>, tensor<23x16xf32>) -> tensor<6x23xf32>
+  %h = tp.relu %u : (tensor<6x23xf32>) -> tensor<6x23xf32>
+  %gamma = tp.param @gamma : tensor<23xf32>
+  %n = tp.rms_norm %h, %gamma {eps = 0.5 : f64} : (tensor<6x23xf32>, tensor<23xf32>) -> tensor<6x23xf32>
+  %down = tp.param @down : tensor<10x23xf32>
+  %y = tp.matmul %h, %down : (tensor<6x23xf32>, tensor<10x23xf32>) -> tensor<6x10xf32>
+  %sum, %count = tp.cross_entropy %y, %labels : (tensor<6x10xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
+  %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss, %h, %n : tensor<f32>, tensor<6x23xf32>, tensor<6x23xf32>
+}

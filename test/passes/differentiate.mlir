@@ -201,3 +201,65 @@ func.func @constant_maximum(%l: tensor<6xi32>) -> (tensor<f32> {tp.role = "loss"
   %s, %n = tp.token_loss %m, %e, %m, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
   return %s : tensor<f32>
 }
+
+// -----
+
+// What an op's gradient takes over from it: factor, probability and id, angles,
+// scale and direction. A value that an op takes twice has two gradients.
+tp.parameter @b : tensor<3x2x1x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @attributes(
+// CHECK: tp.next
+// CHECK: %[[DR:.*]] = tp.reshape
+// CHECK-NEXT: %[[D3:.*]] = tp.rotary %[[DR]] {frequencies = array<f64: 1.000000e+00, 5.000000e-01>} :
+// CHECK-NEXT: %[[D2:.*]] = tp.rotary %[[D3]] {frequencies = array<f64: 1.000000e+00, 2.500000e-01>, inverse, scale = 3.000000e+00 : f64} :
+// CHECK-NEXT: %[[D1:.*]] = tp.dropout %[[D2]] {id = 7 : i64, p = 2.500000e-01 : f64} :
+// CHECK-NEXT: %[[D0:.*]] = tp.scale %[[D1]] {factor = -2.500000e+00 : f64} :
+// CHECK-NEXT: %[[DB:.*]] = tp.accumulate %[[D0]], %[[D0]]
+// CHECK-NEXT: tp.output "gradient" gradient @b, %[[DB]]
+func.func @attributes(%l: tensor<3x2xi32>) -> (tensor<f32> {tp.role = "loss"}) {
+  %b = tp.param @b : tensor<3x2x1x4xf32>
+  %u = tp.add %b, %b : (tensor<3x2x1x4xf32>, tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+  %v = tp.scale %u {factor = -2.5 : f64} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+  %w = tp.dropout %v {p = 0.25 : f64, id = 7 : i64} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+  %x = tp.rotary %w {frequencies = array<f64: 1.0, 0.25>, scale = 3.0 : f64} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+  %y = tp.rotary %x {frequencies = array<f64: 1.0, 0.5>, inverse} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+  %z = tp.reshape %y : (tensor<3x2x1x4xf32>) -> tensor<3x2x4xf32>
+  %m = tp.row_max %z : (tensor<3x2x4xf32>) -> tensor<3x2xf32>
+  %e = tp.sum_exp %z, %m : (tensor<3x2x4xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %k = tp.pick %z, %l : (tensor<3x2x4xf32>, tensor<3x2xi32>) -> tensor<3x2xf32>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xi32>) -> (tensor<f32>, tensor<f32>)
+  return %s : tensor<f32>
+}
+
+// -----
+
+#mesh = #tp.mesh<"a"=2, "b"=3>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+#r2 = #tp.layout<#mesh, [_, _]>
+#c2 = #tp.layout<#mesh, [_, _] copied ("a", "b")>
+#p2 = #tp.layout<#mesh, [_, _] partial ("a", "b")>
+#out = #tp.layout<#mesh, [{12 over ("a", "b")}, _]>
+#last = #tp.layout<#mesh, [_, {12 over ("a", "b")}]>
+// A change over several axes has its conjugate over all of them.
+tp.parameter @x : tensor<6x4xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @up : tensor<12x4xf32, #out> {id = 1 : i64, init = #tp.init<zeros>}
+tp.parameter @down : tensor<10x12xf32, #last> {id = 2 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @two_axes(
+// CHECK: tp.next
+// CHECK: tp.f %{{.*}} over ["a", "b"] {reason = "gradient of: sum"}
+// CHECK: tp.g %{{.*}} over ["a", "b"] {reason = "gradient of: copy"}
+func.func @two_axes(%l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+  %x = tp.param @x : tensor<6x4xf32, #r2>
+  %up = tp.param @up : tensor<12x4xf32, #out>
+  %down = tp.param @down : tensor<10x12xf32, #last>
+  %c = tp.f %x over ["a", "b"] {reason = "copy"} : tensor<6x4xf32, #r2> -> tensor<6x4xf32, #c2>
+  %u = tp.matmul %c, %up : (tensor<6x4xf32, #c2>, tensor<12x4xf32, #out>) -> tensor<6x12xf32, #last>
+  %p = tp.matmul %u, %down : (tensor<6x12xf32, #last>, tensor<10x12xf32, #last>) -> tensor<6x10xf32, #p2>
+  %y = tp.g %p over ["a", "b"] {reason = "sum"} : tensor<6x10xf32, #p2> -> tensor<6x10xf32, #r2>
+  %m = tp.row_max %y : (tensor<6x10xf32, #r2>) -> tensor<6xf32, #r1>
+  %e = tp.sum_exp %y, %m : (tensor<6x10xf32, #r2>, tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %k = tp.pick %y, %l : (tensor<6x10xf32, #r2>, tensor<6xi32, #r1>) -> tensor<6xf32, #r1>
+  %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  return %s : tensor<f32, #r0>
+}

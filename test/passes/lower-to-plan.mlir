@@ -90,7 +90,8 @@ module attributes {tp.mesh = #mesh} {
 // -----
 
 // Two rotations by the same angles, one of them backwards, share two tables; a
-// third one with other angles has its own. What a kernel adds to begins at zero.
+// third one with other angles has its own, and so has one that scales. What a
+// kernel adds to begins at zero.
 
 #mesh = #tp.mesh<"tp"=2>
 module attributes {tp.mesh = #mesh} {
@@ -99,17 +100,20 @@ module attributes {tp.mesh = #mesh} {
   // CHECK: plan.constant @rotary_sin = dense<{{\[}}[0.000000e+00, 0.000000e+00], [0.841470957, 0.47942555]]>
   // CHECK: plan.constant @rotary_cos_0 =
   // CHECK: plan.constant @rotary_sin_1 =
+  // CHECK: plan.constant @rotary_cos_2 = dense<{{\[}}[2.000000e+00, 2.000000e+00], [1.08060455, 1.7551651]]>
+  // CHECK: plan.constant @rotary_sin_3 = dense<{{\[}}[0.000000e+00, 0.000000e+00], [1.68294191, 0.958851099]]>
   // CHECK-NOT: plan.constant
   // CHECK-LABEL: plan.program "tables"
   func.func @tables(%ids: tensor<3x2xi32>, %x: tensor<3x2x1x4xf32>, %dy: tensor<3x2x4xf32>) {
     %a = tp.rotary %x {frequencies = array<f64: 1.0, 0.5>} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
     %b = tp.rotary %a {frequencies = array<f64: 1.0, 0.5>, inverse} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
     %c = tp.rotary %b {frequencies = array<f64: 1.0, 0.25>} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
+    %e = tp.rotary %c {frequencies = array<f64: 1.0, 0.5>, scale = 2.0 : f64} : (tensor<3x2x1x4xf32>) -> tensor<3x2x1x4xf32>
     // CHECK: %[[D:.*]] = plan.buffer 176
     // CHECK: plan.fill %[[D]] : f32 bytes 176 with 0 "tp.embedding_grad"
     // CHECK: plan.launch @{{.*}}%[[D]] : f32 for 176) "tp.embedding_grad"
     %d = tp.embedding_grad %ids, %dy : (tensor<3x2xi32>, tensor<3x2x4xf32>) -> tensor<11x4xf32>
-    tp.output "c", %c : tensor<3x2x1x4xf32>
+    tp.output "e", %e : tensor<3x2x1x4xf32>
     tp.output "d", %d : tensor<11x4xf32>
     return
   }

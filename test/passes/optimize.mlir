@@ -10,6 +10,7 @@
 // Squares of what is split meet in one all-reduce of a scalar, those of what is
 // replicated count once. Decay goes by the rank in the checkpoint: 2 for the
 // weight, 1 for the biases, and 2 for a vector that is a row of a table there.
+// CHECK: tp.optimizer = {beta1 = 7.500000e-01 : f64, beta2 = 8.750000e-01 : f64, clip_grad_norm = 2.000000e+00 : f64, eps = 1.250000e-01 : f64, weight_decay = 5.000000e-01 : f64}
 // CHECK: tp.parameter @w : tensor<8x4xf32
 // CHECK-DAG: tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32, #[[OUT:.*]]>
 // CHECK-DAG: tp.state @w.exp_avg_sq of @w "exp_avg_sq" : tensor<8x4xf32, #[[OUT]]>

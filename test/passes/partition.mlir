@@ -193,6 +193,29 @@ module attributes {tp.mesh = #mesh} {
 
 // -----
 
+#mesh = #tp.mesh<"a"=1, "tp"=2>
+#r2 = #tp.layout<#mesh, [_, _]>
+#p2 = #tp.layout<#mesh, [_, _] partial ("a", "tp")>
+#a2 = #tp.layout<#mesh, [_, _] partial "a">
+// An axis of one rank beside one of two: ranks have something to add.
+// CHECK-LABEL: func.func @one_of_two_axes(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<6x8xf32>, %[[A:[^:]*]]: tensor<6x8xf32>)
+// CHECK: %[[Y:.*]] = tp.all_reduce %[[X]] over ["a", "tp"]
+// CHECK-NOT: tp.all_reduce
+// CHECK: tp.output "y", %[[Y]]
+// CHECK: tp.output "z", %[[A]]
+module attributes {tp.mesh = #mesh} {
+  func.func @one_of_two_axes(%x: tensor<6x8xf32, #p2>, %a: tensor<6x8xf32, #a2>) {
+    %y = tp.g %x over ["a", "tp"] : tensor<6x8xf32, #p2> -> tensor<6x8xf32, #r2>
+    %z = tp.g %a over ["a"] : tensor<6x8xf32, #a2> -> tensor<6x8xf32, #r2>
+    tp.output "y", %y : tensor<6x8xf32, #r2>
+    tp.output "z", %z : tensor<6x8xf32, #r2>
+    return
+  }
+}
+
+// -----
+
 #mesh = #tp.mesh<"tp"=2>
 #s1 = #tp.layout<#mesh, [{5 pad 6 over "tp"}]>
 #c0 = #tp.layout<#mesh, [] copied "tp">

@@ -26,7 +26,10 @@ plan.program "read_later" phases ["forward"] {
   %y = plan.buffer 8 : !plan.buffer<f32>
   %z = plan.buffer 8 : !plan.buffer<f32>
   plan.fill %x : f32 bytes 8 with 0
-  // CHECK: plan.all_reduce sum of 2 %[[X:.*]] : f32 to %[[Y:.*]] : f32 over
+  // CHECK: %[[X:.*]] = plan.buffer 8 at 0
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer 8 at 64
+  // CHECK-NEXT: plan.fill %[[X]]
+  // CHECK-NEXT: plan.all_reduce sum of 2 %[[X]] : f32 to %[[Y]] : f32 over
   // CHECK-NEXT: plan.all_reduce max of 2 %[[X]] : f32 to %[[X]] : f32 over
   plan.all_reduce sum of 2 %x : f32 to %y : f32 over ["tp"] payload 8
   plan.all_reduce max of 2 %x : f32 to %z : f32 over ["tp"] payload 8
@@ -67,8 +70,11 @@ plan.program "kept" phases ["forward"] {
   %x = plan.input 8 "x" role "" as tensor<2xf32> : !plan.buffer<f32>
   %y = plan.buffer 8 : !plan.buffer<f32>
   %z = plan.buffer 8 : !plan.buffer<f32>
-  // CHECK: plan.all_reduce sum of 2 %[[X:.*]] : f32 to %[[Y:.*]] : f32 over
-  // CHECK-NEXT: plan.all_reduce sum of 2 %[[Y]] : f32 to %[[Z:.*]] : f32 over
+  // CHECK: %[[X:.*]] = plan.input 8 "x"
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer 8 at 0
+  // CHECK-NEXT: %[[Z:.*]] = plan.buffer 8 at 64
+  // CHECK: plan.all_reduce sum of 2 %[[X]] : f32 to %[[Y]] : f32 over
+  // CHECK-NEXT: plan.all_reduce sum of 2 %[[Y]] : f32 to %[[Z]] : f32 over
   plan.all_reduce sum of 2 %x : f32 to %y : f32 over ["tp"] payload 8
   plan.all_reduce sum of 2 %y : f32 to %z : f32 over ["tp"] payload 8
   // CHECK-NEXT: plan.output "y" %[[Y]]

@@ -27,6 +27,32 @@ func.func @fewer_groups_than_ranks(%x: tensor<2x5x16xf32>) -> tensor<2x5x2x3x4xf
 
 // -----
 
+// One fewer than ranks.
+tp.parameter @w : tensor<15x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @three_heads(%x: tensor<2x16xf32>) -> tensor<2x3x5xf32> {
+  %w = tp.param @w : tensor<15x16xf32>
+  // expected-error@+1 {{'tp.matmul' op has 3 units of 5 along dimension 1 (heads or key-value groups), fewer than the 4 ranks of axis "tp"; use at most tp=3}}
+  %y = tp.matmul %x, %w : (tensor<2x16xf32>, tensor<15x16xf32>) -> tensor<2x15xf32>
+  %h = tp.reshape %y : (tensor<2x15xf32>) -> tensor<2x3x5xf32>
+  return %h : tensor<2x3x5xf32>
+}
+
+// -----
+
+// Six heads of four and four heads of six of one value: a boundary of both is
+// one of two.
+tp.parameter @w : tensor<24x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @heads_of_two_sizes(%x: tensor<2x16xf32>) -> (tensor<2x6x4xf32>, tensor<2x4x6xf32>) {
+  %w = tp.param @w : tensor<24x16xf32>
+  // expected-error@+1 {{'tp.matmul' op has 2 units of 12 along dimension 1 (heads or key-value groups), fewer than the 4 ranks of axis "tp"; use at most tp=2}}
+  %y = tp.matmul %x, %w : (tensor<2x16xf32>, tensor<24x16xf32>) -> tensor<2x24xf32>
+  %a = tp.reshape %y : (tensor<2x24xf32>) -> tensor<2x6x4xf32>
+  %b = tp.reshape %y : (tensor<2x24xf32>) -> tensor<2x4x6xf32>
+  return %a, %b : tensor<2x6x4xf32>, tensor<2x4x6xf32>
+}
+
+// -----
+
 func.func @first() {
   return
 }

@@ -86,3 +86,22 @@ func.func @tied(%ids: tensor<2x3xi32>) -> tensor<2x3x12xf32> {
   %y = tp.matmul %x, %b : (tensor<2x3x16xf32>, tensor<12x16xf32>) -> tensor<2x3x12xf32>
   return %y : tensor<2x3x12xf32>
 }
+
+// -----
+
+// What only vectors have is no feature and stays whole, though in blocks less
+// would be written; what is a matrix in the checkpoint is one.
+// CHECK: tp.parameter @vector : tensor<32xf32, #r1>
+// CHECK: tp.parameter @row : tensor<48xf32, #s1_tp_d0_48>
+// CHECK-LABEL: func.func @vectors
+// CHECK: tp.gelu %{{.*}} {tp.ways = {tp = "replicated"}} : {{.*}} -> tensor<32xf32, #r1>
+// CHECK: tp.gelu %{{.*}} {tp.ways = {tp = "b0"}} : {{.*}} -> tensor<48xf32, #s1_tp_d0_48>
+tp.parameter @vector : tensor<32xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @row : tensor<48xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>, rank = 2 : i64}
+func.func @vectors() -> (tensor<32xf32> {tp.role = "logits"}, tensor<48xf32> {tp.role = "more"}) {
+  %v = tp.param @vector : tensor<32xf32>
+  %w = tp.param @row : tensor<48xf32>
+  %a = tp.gelu %v : (tensor<32xf32>) -> tensor<32xf32>
+  %b = tp.gelu %w : (tensor<48xf32>) -> tensor<48xf32>
+  return %a, %b : tensor<32xf32>, tensor<48xf32>
+}

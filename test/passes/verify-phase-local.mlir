@@ -279,3 +279,53 @@ module attributes {tp.optimizer = {beta1 = 0.9 : f64}} {
     return
   }
 }
+
+// -----
+
+// What leaves, and what a symbol gets, is in the state that its whole type says.
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{6 over "tp"}, _]>
+#r1 = #tp.layout<#mesh, [_]>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @w : tensor<3x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<6x4xf32, #rows>}
+  tp.parameter @b : tensor<4xf32> {id = 1 : i64, init = #tp.init<zeros>, whole = tensor<4xf32, #r1>}
+  func.func @update_by_a_summand() {
+    %w = tp.param @w : tensor<3x4xf32>
+    %s = tp.sum_leading %w : (tensor<3x4xf32>) -> tensor<4xf32>
+    // expected-error@+1 {{'tp.update' op reads a value that is P on axis "tp", wanted R; is a collective missing or one too many?}}
+    tp.update @b, %s : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{6 over "tp"}, _]>
+#r2 = #tp.layout<#mesh, [_, _]>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @w : tensor<3x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<6x4xf32, #rows>}
+  tp.parameter @v : tensor<3x4xf32> {id = 1 : i64, init = #tp.init<zeros>, whole = tensor<3x4xf32, #r2>}
+  func.func @update_of_blocks_by_a_whole() {
+    %v = tp.param @v : tensor<3x4xf32>
+    // expected-error@+1 {{'tp.update' op reads a value that is R on axis "tp", wanted S(0); is a collective missing or one too many?}}
+    tp.update @w, %v : tensor<3x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{6 over "tp"}, _]>
+#r1 = #tp.layout<#mesh, [_]>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @w : tensor<3x4xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<6x4xf32, #rows>}
+  func.func @output_of_a_summand() {
+    %w = tp.param @w : tensor<3x4xf32>
+    %s = tp.sum_leading %w : (tensor<3x4xf32>) -> tensor<4xf32>
+    // expected-error@+1 {{'tp.output' op reads a value that is P on axis "tp", wanted R; is a collective missing or one too many?}}
+    tp.output "s", %s : tensor<4xf32>
+    return
+  }
+}

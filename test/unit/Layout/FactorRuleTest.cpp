@@ -103,6 +103,11 @@ TEST(FactorRule, RefusesAnotherSize) {
             "operand 'w' has size 6 along 'h' where 5 is wanted");
   EXPECT_EQ(errorOf(matmul, {{{3, 5}}, {{11, 5}}}, {{3, 12}}),
             "result 'y' has size 12 along 'k' where 11 is wanted");
+  // A size of 1 is a size as others are.
+  EXPECT_EQ(errorOf(matmul, {{{3, 1}}, {{11, 5}}}, {{3, 11}}),
+            "operand 'w' has size 5 along 'h' where 1 is wanted");
+  EXPECT_EQ(errorOf(matmul, {{{3, 5}}, {{1, 5}}}, {{3, 11}}),
+            "result 'y' has size 11 along 'k' where 1 is wanted");
 }
 
 TEST(FactorRule, RefusesAnotherRank) {

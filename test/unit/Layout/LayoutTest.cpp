@@ -85,6 +85,18 @@ TEST(Layout, DualSwapsCopiedAndPartialAndKeepsSplits) {
   EXPECT_EQ(dual.dual(), layout);
 }
 
+TEST(Layout, AnotherStateLeavesNoPadding) {
+  Layout layout = withDim(2, 1, {{6, 8, {tp}}, {10, 10, {dp}}});
+  EXPECT_EQ(layout.withState(tp, State::C()).dims[1],
+            (DimLayout{{6, 6, {}}, {10, 10, {dp}}}));
+  // Of two axes of a factor one goes on splitting it.
+  layout = withDim(2, 1, {{6, 8, {dp, tp}}});
+  Layout left = layout.withState(dp, State::P());
+  EXPECT_EQ(left.dims[1], (DimLayout{{6, 8, {tp}}}));
+  EXPECT_EQ(left.state(dp), State::P());
+  EXPECT_EQ(left.state(tp), State::S(1));
+}
+
 TEST(Layout, StatesAreWrittenShortly) {
   EXPECT_EQ(State::R().str(), "R");
   EXPECT_EQ(State::C().str(), "C");

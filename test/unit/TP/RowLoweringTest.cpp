@@ -178,3 +178,41 @@ TEST(RowLowering, WideIntegers) {
   EXPECT_EQ(sum[0], 3);
   EXPECT_EQ(count[0], 2);
 }
+
+/// Which label counts for nothing the op says, and its gradient too.
+TEST(RowLowering, IgnoredLabel) {
+  for (llvm::StringRef type : {"i32", "i64"}) {
+    auto ir = [&](llvm::StringRef text) {
+      std::string result = text.str();
+      for (size_t at; (at = result.find("INT")) != std::string::npos;)
+        result.replace(at, 3, type.str());
+      return result;
+    };
+    Lowered loss(ir(R"(
+      func.func @f(%m: tensor<3xf32>, %e: tensor<3xf32>, %p: tensor<3xf32>, %l: tensor<3xINT>) -> (tensor<f32>, tensor<f32>) {
+        %s:2 = tp.token_loss %m, %e, %p, %l {ignore = 7 : i64} : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xINT>) -> (tensor<f32>, tensor<f32>)
+        return %s#0, %s#1 : tensor<f32>, tensor<f32>
+      })"));
+    Lowered gradient(ir(R"(
+      func.func @f(%e: tensor<3xf32>, %l: tensor<3xINT>, %d: tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>) {
+        %s:2 = tp.token_loss_grad %e, %l, %d {ignore = 7 : i64} : (tensor<3xf32>, tensor<3xINT>, tensor<f32>) -> (tensor<3xf32>, tensor<3xf32>)
+        return %s#0, %s#1 : tensor<3xf32>, tensor<3xf32>
+      })"));
+    Floats most(3, 2), exponentials(3, 1), picked(3, 0.5f), sum(1, 0),
+        count(1, 0), down(1, 4), ofSum(3, 9), ofPicked(3, 9);
+    auto check = [&](auto labels) {
+      loss(labels, exponentials, most, picked, sum, count);
+      EXPECT_EQ(sum[0], 3) << type.str();
+      EXPECT_EQ(count[0], 2) << type.str();
+      gradient(labels, down, exponentials, ofSum, ofPicked);
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(ofSum[i], i == 1 ? 0 : 4) << type.str();
+        EXPECT_EQ(ofPicked[i], i == 1 ? 0 : -4) << type.str();
+      }
+    };
+    if (type == "i32")
+      check(kernel::Buffer<int32_t>(std::vector<int32_t>{-100, 7, 3}));
+    else
+      check(kernel::Buffer<int64_t>(std::vector<int64_t>{-100, 7, 3}));
+  }
+}
