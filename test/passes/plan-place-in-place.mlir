@@ -242,3 +242,66 @@ plan.program "unordered" phases ["update"] {
   plan.copy %new_w : f32 to %w : f32 bytes 8
   plan.end
 }
+
+// -----
+
+// What the all-reduce has made over its operand lives to the end, being an
+// output: another buffer has other bytes.
+
+// CHECK-LABEL: plan.program "output_in_place"
+plan.program "output_in_place" phases ["forward"] {
+  %x = plan.buffer 8 : !plan.buffer<f32>
+  %y = plan.buffer 8 : !plan.buffer<f32>
+  %z = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: %[[X:.*]] = plan.buffer 8 at 0
+  // CHECK-NEXT: %[[Z:.*]] = plan.buffer 8 at 64
+  // CHECK: plan.all_reduce sum of 2 %[[X]] : f32 to %[[X]] : f32 over
+  // CHECK-NEXT: plan.fill %[[Z]]
+  // CHECK-NEXT: plan.output "y" %[[X]]
+  plan.fill %x : f32 bytes 8 with 0
+  plan.all_reduce sum of 2 %x : f32 to %y : f32 over ["tp"] payload 8
+  plan.fill %z : f32 bytes 8 with 0
+  plan.output "y" %y : f32 as tensor<2xf32>
+  plan.end
+}
+
+// -----
+
+// Half of a buffer is summed into the other half of another one: these are no
+// equal places.
+
+// CHECK-LABEL: plan.program "halves"
+plan.program "halves" phases ["forward"] {
+  %x = plan.buffer 16 : !plan.buffer<f32>
+  %y = plan.buffer 16 : !plan.buffer<f32>
+  // CHECK: %[[X:.*]] = plan.buffer 16 at 0
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer 16 at 64
+  // CHECK: plan.all_reduce sum of 2 %[[X]][8] : f32 to %[[Y]] : f32 over
+  plan.fill %x : f32 bytes 16 with 0
+  plan.all_reduce sum of 2 %x[8] : f32 to %y : f32 over ["tp"] payload 8
+  plan.output "y" %y : f32 as tensor<2xf32>
+  plan.end
+}
+
+// -----
+
+// The source of the copy is read behind it, and the target changes: they are
+// not the same to the end.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "changed_after"
+plan.program "changed_after" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %new_w = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: %[[W:.*]] = plan.global @w
+  // CHECK: %[[NEW:.*]] = plan.buffer 8
+  // CHECK: plan.fill %[[NEW]] : f32 bytes 8 with 1
+  // CHECK-NEXT: plan.copy %[[NEW]] : f32 to %[[W]] : f32 bytes 8
+  // CHECK-NEXT: plan.fill %[[W]] : f32 bytes 4 with 2
+  // CHECK-NEXT: plan.output "new" %[[NEW]]
+  plan.fill %new_w : f32 bytes 8 with 1
+  plan.copy %new_w : f32 to %w : f32 bytes 8
+  plan.fill %w : f32 bytes 4 with 2
+  plan.output "new" %new_w : f32 as tensor<2xf32>
+  plan.end
+}

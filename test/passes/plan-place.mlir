@@ -127,3 +127,31 @@ plan.program "streams" phases ["forward"] {
   plan.copy %b : f32 to %c : f32 bytes 4
   plan.end
 }
+
+// -----
+
+// An event says what its own stream has done. Behind the wait for stream 1 its
+// bytes are free; what stream 2 does without a wait keeps its own.
+
+// CHECK-LABEL: plan.program "events"
+plan.program "events" phases ["forward"] {
+  // CHECK: plan.buffer 4 at 0
+  // CHECK: plan.buffer 8 at 64
+  // CHECK: plan.buffer 16 at 128
+  // CHECK: plan.buffer 8 at 64
+  // CHECK: plan.buffer 16 at 64
+  %z = plan.buffer 4 : !plan.buffer<f32>
+  plan.fill %z : f32 bytes 4 with 0
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 0 stream 1
+  %b = plan.buffer 16 : !plan.buffer<f32>
+  plan.fill %b : f32 bytes 16 with 0 stream 2
+  plan.record 0 stream 1
+  plan.wait 0
+  %c = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %c : f32 bytes 8 with 0
+  %d = plan.buffer 16 : !plan.buffer<f32>
+  plan.fill %d : f32 bytes 16 with 0
+  plan.output "z" %z : f32 as tensor<f32>
+  plan.end
+}

@@ -103,6 +103,19 @@ train("--resume", bare, "--steps", 6, "--save", bare, links=True)
 check_plain(bare, 6)
 same(bare, whole)
 
+# A change of the model that was accepted: its config.json takes the place of the old one.
+relu = colrow.compile_plan(colrow.gpt2_config(work / "relu", activation_function="relu"), work / "relu.plan", 1, 2, 8)
+for start in (("--resume", bare, "--accept-changes"), ("--seed", 1, "--overwrite")):
+    changed = work / f"changed{start[0]}"
+    shutil.copytree(bare, changed)
+    command = [colrow.tool("tp-run"), "train", relu, *common, *(changed if part == bare else part for part in start),
+               "--steps", 7, "--save", changed]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    colrow.check(done.returncode == 0, f"{command}: {done.stderr}")
+    check_plain(changed, 7)
+    config = json.loads((changed / "config.json").read_text())
+    colrow.check(config["activation_function"] == "relu", f"{start}: config.json is that of the old model")
+
 # Files of the user's are no checkpoint: neither a model nor a state.json of another kind.
 for name, text in {"model.safetensors": "weights", "state.json": "{\"version\": 2}"}.items():
     own = work / f"own-{name}"

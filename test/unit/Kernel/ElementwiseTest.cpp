@@ -133,6 +133,31 @@ TEST(Elementwise, IntegersAndConversions) {
   EXPECT_TRUE(outWide.guardIsWhole() && outNarrow.guardIsWhole());
 }
 
+/// Each index alone: loops over what it does not count may be joined, the
+/// others not.
+TEST(Elementwise, OneIndexAlone) {
+  for (std::vector<int64_t> sizes :
+       {std::vector<int64_t>{3, 5, 7}, {2, 3, 4, 5}, {4, 1, 6}, {6, 5, 1}}) {
+    int64_t cols = sizes.back();
+    llvm::ArrayRef<int64_t> rows = llvm::ArrayRef(sizes).drop_back();
+    for (size_t dim = 0; dim < sizes.size(); ++dim) {
+      RowKernelBuilder b(rows, cols);
+      int y = b.denseArg(Elem::I64, Access::Write);
+      b.store(y, dim == rows.size() ? b.colIndex() : b.rowIndex(dim));
+      Compiled kernel(b);
+      int64_t count = 1, inner = 1;
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        count *= sizes[d];
+        inner *= d > dim ? sizes[d] : 1;
+      }
+      Buffer<int64_t> out(count, -1);
+      kernel(out);
+      for (int64_t i = 0; i < count; ++i)
+        EXPECT_EQ(out[i], i / inner % sizes[dim]) << "dimension " << dim;
+    }
+  }
+}
+
 TEST(Elementwise, BroadcastsRowsColumnsAndScalars) {
   for (int64_t cols : oddCols) {
     RowKernelBuilder b({2, 5}, cols);

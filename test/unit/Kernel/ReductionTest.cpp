@@ -36,6 +36,30 @@ TEST(Reduction, RowSumAndRowMax) {
   }
 }
 
+/// Rows that are summed in blocks of columns, with a rest of any size.
+TEST(Reduction, ManyColumnsAndARest) {
+  for (int64_t cols : {4096, 4097, 4101, 4112, 4113, 8193, 9000}) {
+    RowKernelBuilder b({2}, cols);
+    int x = b.denseArg(Elem::F32, Access::Read);
+    int sum = b.rowArg(Elem::F32, Access::Write);
+    int max = b.rowArg(Elem::F32, Access::Write);
+    int total = b.scalarArg(Elem::F32, Access::Write);
+    b.store(sum, b.rowSum(b.load(x)));
+    b.store(max, b.rowMax(b.load(x)));
+    b.totalSum(total, b.load(x));
+    Compiled kernel(b);
+    Floats in(2 * cols, 1), sums(2, 0), maxima(2, 0), all(1, 0);
+    in[cols - 1] = 3; // the last column of either row counts
+    in[2 * cols - 1] = 4;
+    kernel(in, sums, maxima, all);
+    EXPECT_EQ(sums[0], cols + 2) << cols;
+    EXPECT_EQ(sums[1], cols + 3) << cols;
+    EXPECT_EQ(maxima[0], 3) << cols;
+    EXPECT_EQ(maxima[1], 4) << cols;
+    EXPECT_EQ(all[0], 2 * cols + 5) << cols;
+  }
+}
+
 TEST(Reduction, KeepsInfinityAndNaN) {
   for (int64_t cols : {7, 64, 150}) {
     RowKernelBuilder b({4}, cols);

@@ -110,6 +110,34 @@ TEST(CheckOrder, OnlyConflictsNeedOrder) {
                           "without waiting for instruction 0 (copy)");
 }
 
+/// What two streams read, a third one writes when both have done so.
+TEST(CheckOrder, AWriterWaitsForEachReader) {
+  auto readers = [](bool first, bool second) {
+    TestPlan plan;
+    At w = plan.buffer(Region::persistent, 64, plan::DType::f32);
+    At x = plan.buffer(Region::scratch, 64, plan::DType::f32);
+    At y = plan.buffer(Region::scratch, 64, plan::DType::f32);
+    plan.stream = 1;
+    plan.copy(w, x, 64);
+    plan.record(1);
+    plan.stream = 2;
+    plan.copy(w, y, 64);
+    plan.record(2);
+    plan.stream = 0;
+    if (first)
+      plan.wait(1);
+    if (second)
+      plan.wait(2);
+    plan.fill(w, 64, 1);
+    return fault(plan);
+  };
+  EXPECT_EQ(readers(true, true), "");
+  EXPECT_HAS(readers(false, true),
+             "without waiting for instruction 0 (copy) on stream 1");
+  EXPECT_HAS(readers(true, false),
+             "without waiting for instruction 2 (copy) on stream 2");
+}
+
 /// Buffers at one place, used on two streams.
 TEST(CheckOrder, ReusedBytesWaitForTheLastUse) {
   auto reused = [](bool waits) {

@@ -85,7 +85,22 @@ TEST(CheckPlan, CoordinatesCount) {
   parts.fill({Region::scratch, 0, {}, {32}}, 32, 0);
   parts.next("stage", {2});
   parts.fill({Region::scratch, 0, {}, {16}}, 32, 0);
+  // Bytes 0 to 32 for rank 2; for ranks before it, which are none of the
+  // program's, it would end at 96 of 64.
+  parts.fill({Region::scratch, 64, {}, {-32}}, 32, 0);
   EXPECT_EQ(fault(parts), "");
+}
+
+TEST(CheckPlan, InputsHaveBuffersOfTheirOwn) {
+  TestPlan plan = smallPlan();
+  plan.input({"a", "", {4}});
+  plan.input({"b", "", {4}});
+  plan::PlanT tables = plan.build();
+  EXPECT_EQ(faultOf(tables), "");
+  auto &inputs = tables.programs[0]->inputs;
+  inputs[1]->buffer = inputs[0]->buffer;
+  EXPECT_HAS(faultOf(tables), "input b: buffer ");
+  EXPECT_HAS(faultOf(tables), "is another's too");
 }
 
 TEST(CheckPlan, LoopsNestInRange) {

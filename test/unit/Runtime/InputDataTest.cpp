@@ -257,6 +257,16 @@ TEST(TensorInputs, ValuesFitTheirType) {
   write(path, {tensor<int32_t>("x", TensorType::i32, {1}, {2})});
   ASSERT_EQ(flags.open(path), "");
   EXPECT_HAS(flags.fault(0, 0), "is not from 0 to 1");
+  // Integers that are floats of the input, and the next ones, which are none.
+  constexpr int64_t most = 1 << 24;
+  Reader floats({{"x", "", {1}, 0, 0, 0, plan::DType::f32}});
+  write(path, {tensor<int64_t>("x", TensorType::i64, {4},
+                               {most, -most, most + 1, -most - 1})});
+  ASSERT_EQ(floats.open(path), "");
+  EXPECT_EQ(floats.get<float>(0, 0), (std::vector<float>{0x1p24f}));
+  EXPECT_EQ(floats.get<float>(1, 0), (std::vector<float>{-0x1p24f}));
+  for (int64_t step : {2, 3})
+    EXPECT_HAS(floats.fault(step, 0), "is not from -16777216 to 16777216");
 }
 
 /// Five rows, two a step: the sixth is padding in every input.

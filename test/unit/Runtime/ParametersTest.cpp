@@ -337,20 +337,34 @@ TEST(Parameters, SourcesConcatenate) {
   float values[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   ASSERT_EQ(textOf(writer->append(values, sizeof(values))), "");
   ASSERT_EQ(textOf(writer->commit()), "");
-  TestPlan builder;
-  builder.mesh = {{"tp", 2}};
-  builder.scratchBytes = 64;
-  ParameterSpec w{"w", 0, {3, 2, 2}, {{{3, 3}}, {{2, 2, {0}}}, {{2, 2}}}};
-  for (const char *name : {"e0", "e1", "e2"})
-    w.sources.push_back({name, {2, 2}, {}, {}, {}, {}, {1, 0}});
-  builder.add(w);
-  LoadedPlan plan = builder.load();
-  auto executor = take(Executor::create(plan.get()));
-  ModelFiles files = take(ModelFiles::open(folder.path));
-  ASSERT_EQ(textOf(loadModel(*executor, files)), "");
-  auto *second = reinterpret_cast<float *>(executor->persistent(1));
-  EXPECT_EQ(std::vector<float>(second, second + 6),
-            (std::vector<float>{1, 3, 5, 7, 9, 11}));
+  for (unsigned ranks : {1u, 2u}) {
+    TestPlan builder;
+    builder.mesh = {{"tp", ranks}};
+    builder.scratchBytes = 64;
+    ParameterSpec w{"w", 0, {3, 2, 2}, {{{3, 3}}, {{2, 2, {0}}}, {{2, 2}}}};
+    for (const char *name : {"e0", "e1", "e2"})
+      w.sources.push_back({name, {2, 2}, {}, {}, {}, {}, {1, 0}});
+    builder.add(w);
+    LoadedPlan plan = builder.load();
+    auto executor = take(Executor::create(plan.get()));
+    ModelFiles files = take(ModelFiles::open(folder.path));
+    ASSERT_EQ(textOf(loadModel(*executor, files)), "");
+    auto *last = reinterpret_cast<float *>(executor->persistent(ranks - 1));
+    EXPECT_EQ(std::vector<float>(last, last + 12 / ranks),
+              ranks == 1
+                  ? (std::vector<float>{0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11})
+                  : (std::vector<float>{1, 3, 5, 7, 9, 11}));
+    auto out = folder / ("out" + std::to_string(ranks));
+    auto checkpoint = take(CheckpointFolder::open(out, *executor));
+    ASSERT_EQ(textOf(checkpoint->save({})), "");
+    auto saved = take(SafetensorsFile::open(out + "/model.safetensors"));
+    for (int64_t i = 0; i < 3; ++i) {
+      const TensorInfo *info = saved->find("e" + std::to_string(i));
+      ASSERT_TRUE(info);
+      EXPECT_EQ(std::memcmp(dataOf(*saved, *info).data(), values + 4 * i, 16),
+                0);
+    }
+  }
 }
 
 TEST(Parameters, MissingAndMisshapenTensorsAreNamed) {

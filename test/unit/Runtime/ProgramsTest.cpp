@@ -95,6 +95,20 @@ TEST(Programs, CoordinatesMoveAddressesAndIntegers) {
                 i == r ? 1 + r / 3 * 100 + r % 3 * 10 : 0);
 }
 
+/// An output's place may move with the rank, too.
+TEST(Programs, OutputsStandAtTheRanksPlace) {
+  TestPlan builder;
+  builder.mesh = {{"dp", 2}, {"tp", 3}};
+  builder.persistentBytes = 128;
+  builder.output({"y", "y", {1}, {}, {Region::persistent, 8, {}, {48, 16}}});
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  const plan::Program &program = *plan->programs()->Get(0);
+  for (unsigned r = 0; r < 6; ++r)
+    EXPECT_EQ(executor->output(r, program, *program.outputs()->Get(0)),
+              executor->persistent(r) + 8 + r / 3 * 48 + r % 3 * 16);
+}
+
 /// [3, 5] over dp and tp with padding; another program uses the same memory.
 TEST(Programs, InputsAreDealtOutWithPadding) {
   TestPlan builder;
@@ -219,6 +233,27 @@ TEST(ElementTypes, Bf16Products) {
       for (float beta : {0.0f, 1.0f})
         checkProduct({type(types & 1), type(types & 2), type(types & 4)},
                      turned & 1, turned & 2, beta);
+}
+
+/// Products of two sizes in bf16, the larger one behind: both have room.
+TEST(ElementTypes, Bf16ProductsOfTwoSizes) {
+  constexpr int64_t n = 96;
+  TestPlan builder;
+  auto buffer = [&](int64_t count) {
+    return builder.buffer(Region::persistent, count * 2, plan::DType::bf16);
+  };
+  At a = buffer(n * n), b = buffer(n * n), small = buffer(1), c = buffer(n * n);
+  builder.gemm(1, 1, 1, a, b, small);
+  builder.gemm(n, n, n, a, b, c);
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  auto *values = reinterpret_cast<uint16_t *>(executor->persistent(0));
+  std::fill_n(values, 2 * n * n, toBf16(1));
+  executor->run(*take(executor->open("train")), {});
+  auto *found = reinterpret_cast<uint16_t *>(
+      executor->persistent(0) + plan->buffers()->Get(c.handle)->offset());
+  for (int64_t i = 0; i < n * n; ++i)
+    ASSERT_EQ(found[i], toBf16(n)) << i;
 }
 
 /// Rounding; and what is a bf16 already stays.

@@ -216,3 +216,17 @@ TEST(RowLowering, IgnoredLabel) {
       check(kernel::Buffer<int64_t>(std::vector<int64_t>{-100, 7, 3}));
   }
 }
+
+/// A sum over a leading dimension of one runs over what it sums.
+TEST(RowLowering, SumOfOneRow) {
+  Lowered lowered(R"(
+    func.func @f(%x: tensor<1x7xf32>) -> tensor<7xf32> {
+      %y = tp.sum_leading %x : (tensor<1x7xf32>) -> tensor<7xf32>
+      return %y : tensor<7xf32>
+    })");
+  std::vector<float> x = smallFloats(7, 6);
+  Floats in(x), y(7, 9);
+  lowered(in, y);
+  for (int c = 0; c < 7; ++c)
+    EXPECT_EQ(y[c], x[c]);
+}
