@@ -305,3 +305,23 @@ plan.program "changed_after" phases ["update"] {
   plan.output "new" %new_w : f32 as tensor<2xf32>
   plan.end
 }
+
+// -----
+
+// The source of the copy is used for something else afterwards.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "written_after"
+plan.program "written_after" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %new_w = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: %[[W:.*]] = plan.global @w
+  // CHECK: %[[NEW:.*]] = plan.buffer 8
+  // CHECK: plan.fill %[[NEW]] : f32 bytes 8 with 1
+  // CHECK-NEXT: plan.copy %[[NEW]] : f32 to %[[W]] : f32 bytes 8
+  // CHECK-NEXT: plan.fill %[[NEW]] : f32 bytes 8 with 2
+  plan.fill %new_w : f32 bytes 8 with 1
+  plan.copy %new_w : f32 to %w : f32 bytes 8
+  plan.fill %new_w : f32 bytes 8 with 2
+  plan.end
+}

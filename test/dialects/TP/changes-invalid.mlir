@@ -167,3 +167,15 @@ func.func @c4_major_axis_leaves(%x: tensor<8x10xf32, #s2>) {
   %y = tp.gather %x over ["dp"] : tensor<8x10xf32, #s2> -> tensor<8x10xf32, #t2>
   return
 }
+
+// -----
+
+// C4: nor do blocks over tp become dp-major ones by cutting them.
+#mesh = #tp.mesh<"dp"=2 batch, "tp"=2>
+#t2 = #tp.layout<#mesh, [{8 over "tp"}, _]>
+#s2 = #tp.layout<#mesh, [{8 over ("dp", "tp")}, _]>
+func.func @c4_major_axis_enters(%x: tensor<8x10xf32, #t2>) {
+  // expected-error@+1 {{'tp.slice' op C4: axes leave and enter dimension 0 only at its minor end; use tp.all_to_all}}
+  %y = tp.slice %x over ["dp"] : tensor<8x10xf32, #t2> -> tensor<8x10xf32, #s2>
+  return
+}

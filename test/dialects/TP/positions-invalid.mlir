@@ -132,6 +132,25 @@ func.func @slice_of_a_negative_dimension(%x: tensor<2x4xf32>) {
 
 // -----
 
+// tp.local_slice C3: over another axis than the layout, and in another order.
+#l = #tp.layout<#tp.mesh<"a"=2, "b"=2>, [{4 over "b"}]>
+func.func @slice_over_another_axis(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.local_slice' op C3: cuts dimension 0 of 'tensor<4xf32>' over ["a"], but its layout is}}
+  %y = tp.local_slice %x over ["a"] {dim = 0 : i64, layout = #l} : tensor<4xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+#l = #tp.layout<#tp.mesh<"a"=2, "b"=2>, [{4 over ("a", "b")}]>
+func.func @slice_in_another_order(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'tp.local_slice' op C3: cuts dimension 0 of 'tensor<4xf32>' over ["b", "a"], but its layout is}}
+  %y = tp.local_slice %x over ["b", "a"] {dim = 0 : i64, layout = #l} : tensor<4xf32> -> tensor<1xf32>
+  return
+}
+
+// -----
+
 // tp.local_slice C3
 #l = #tp.layout<#tp.mesh<"tp"=2>, [{4 over "tp"}, _]>
 func.func @slice_along_another_dimension(%x: tensor<2x4xf32>) {
