@@ -65,8 +65,8 @@ func.func @more(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<2x8x
 // The hidden values, in blocks with padding, leave whole, and so does a norm of
 // them, which no gradient goes through: they are gathered though blocks with
 // padding have no gradient of a gather, and the backward knows nothing of it.
-// CHECK: tp.counted = {bytes = {{[1-9]}}
 // CHECK-LABEL: func.func @padded
+// CHECK-SAME: tp.counted = {bytes = {{[1-9]}}
 // CHECK: %[[H:.*]] = tp.relu
 // CHECK: %[[ALL:.*]] = tp.all_gather %[[H]] {{.*}} : tensor<6x12xf32> -> tensor<6x23xf32>
 // CHECK: tp.rms_norm %[[ALL]],
