@@ -149,18 +149,22 @@ Error CheckpointFolder::moveUp(StringRef step) const {
   return folder->sync();
 }
 
-/// Removes this run's steps other than `keep`, and what its killed saves left.
+/// Removes steps other than `keep` of this run, and of the one that it
+/// replaces, and what their killed saves left.
 void CheckpointFolder::removeOld(StringRef keep) {
   Expected<std::vector<std::string>> names = folder->names();
   if (!names) {
     consumeError(names.takeError()); // the save itself is good
     return;
   }
+  SmallVector<std::string, 2> runs = {run};
+  if (!replacedRun.empty())
+    runs.push_back(replacedRun);
   for (const std::string &name : *names) {
     if (name == keep || !isStepName(name) ||
         folder->kindOf(name) != EntryKind::folder)
       continue;
-    Error error = removeStep(*folder, name, run, options.overwrite);
+    Error error = removeStep(*folder, name, runs);
     if (!error)
       continue;
     std::string reason = toString(std::move(error));

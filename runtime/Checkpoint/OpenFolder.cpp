@@ -127,17 +127,30 @@ Error CheckpointFolder::inspectFiles() {
   return Error::success();
 }
 
+/// The run that saved the state of a folder; empty if it does not tell.
+static std::string runOf(const Folder &folder) {
+  auto text =
+      expectedToOptional(readTextFile(folder, stateName, maxStateBytes));
+  auto state = text ? expectedToOptional(parseState(stateName, *text))
+                    : std::optional<SavedState>();
+  return state ? state->run : "";
+}
+
 /// `step`: the entry that holds the state that counts; `isHere`: so does the
 /// folder itself.
 Error CheckpointFolder::checkEarlier(StringRef step, bool isHere) {
   std::vector<FileIdentity> places;
-  if (isHere)
+  if (isHere) {
     places.push_back(folder->identity());
+    replacedRun = runOf(*folder);
+  }
   if (folder->kindOf(step) == EntryKind::folder) {
     Expected<Folder> entered = folder->enter(step);
     if (!entered)
       return entered.takeError();
     places.push_back(entered->identity());
+    if (!isHere)
+      replacedRun = runOf(*entered);
   }
   isContinued =
       options.resumed && is_contained(places, options.resumed->place());
@@ -151,10 +164,17 @@ Error CheckpointFolder::checkEarlier(StringRef step, bool isHere) {
                  path);
 }
 
-/// A config.json of the user's own stays, so it must be that of the model.
+/// A config.json of the user's own stays, so it must be that of the model. What
+/// a link of the user's leads to may change meanwhile, so it is none.
 Error CheckpointFolder::checkConfig() {
-  if (folder->kindOf(configName) != EntryKind::file)
+  EntryKind kind = folder->kindOf(configName);
+  bool isOurs = kind == EntryKind::link && form == Form::links; // inspectLinks
+  if (kind == EntryKind::nothing || isOurs)
     return Error::success();
+  if (kind != EntryKind::file)
+    return failure("{0}: is no file, so it stays, and what is saved has no "
+                   "config.json: give --save another folder",
+                   folder->pathOf(configName));
   auto differences = configDifferences(executor.plan(), path);
   if (!differences)
     return differences.takeError();

@@ -27,7 +27,8 @@ std::string unfinishedName(const Folder &folder, StringRef run) {
   return name;
 }
 
-static Error checkRun(const Folder &step, StringRef run, bool ofAnyRun) {
+static Error checkState(const Folder &step, StringRef name,
+                        ArrayRef<std::string> runs) {
   Expected<std::string> text = readTextFile(step, stateName, maxStateBytes);
   if (!text) {
     consumeError(text.takeError());
@@ -36,8 +37,10 @@ static Error checkRun(const Folder &step, StringRef run, bool ofAnyRun) {
   Expected<SavedState> state = parseState(step.pathOf(stateName), *text);
   if (!state)
     return state.takeError();
-  if (state->run.empty() || (!ofAnyRun && state->run != run))
+  if (state->run.empty() || !is_contained(runs, state->run))
     return failure("another run saved it");
+  if (name != state->folder && name != "current")
+    return failure("it was saved as {0}", state->folder);
   return Error::success();
 }
 
@@ -49,8 +52,8 @@ Error discardStep(const Folder &parent, StringRef name, const Folder &step) {
   return parent.removeEmptyFolder(name);
 }
 
-Error removeStep(const Folder &folder, StringRef name, StringRef run,
-                 bool ofAnyRun) {
+Error removeStep(const Folder &folder, StringRef name,
+                 ArrayRef<std::string> runs) {
   Expected<Folder> step = folder.enter(name);
   if (!step)
     return step.takeError();
@@ -60,12 +63,14 @@ Error removeStep(const Folder &folder, StringRef name, StringRef run,
   for (const std::string &file : *names)
     if (!is_contained(stepFiles, file) || step->kindOf(file) != EntryKind::file)
       return failure("it holds {0}, which no --save wrote", file);
-  if (name.starts_with((unfinished + run).str()))
+  if (any_of(runs, [&](StringRef run) {
+        return name.starts_with((unfinished + run).str());
+      }))
     return discardStep(folder, name, *step);
-  if (Error error = checkRun(*step, run, ofAnyRun))
+  if (Error error = checkState(*step, name, runs))
     return error;
   // Under this name the rest can still be proved, should a kill leave one.
-  std::string moved = unfinishedName(folder, run);
+  std::string moved = unfinishedName(folder, runs.front());
   if (Error error = folder.renameNew(name, moved))
     return error;
   return discardStep(folder, moved, *step);

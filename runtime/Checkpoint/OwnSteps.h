@@ -2,9 +2,9 @@
 //
 // The proof that a folder is a step that a run saved, and its removal. A step
 // is a folder itself, not a link; it holds nothing but regular files of the
-// names that a save gives; and its state.json names the run, or, while it is
-// written or removed, its own name does. A run's name is random: nothing else
-// has it.
+// names that a save gives; and its state.json names the run and the folder, or,
+// while it is written or removed, its own name does. A run's name is random:
+// nothing else has it but copies, which have other names.
 
 #ifndef COLROW_RUNTIME_CHECKPOINT_OWNSTEPS_H
 #define COLROW_RUNTIME_CHECKPOINT_OWNSTEPS_H
@@ -20,10 +20,10 @@ bool isStepName(llvm::StringRef name);
 /// A name for a step that `run` writes or removes; no entry has it yet.
 std::string unfinishedName(const Folder &folder, llvm::StringRef run);
 
-/// Removes entry `name` of `folder` if it is a step of `run`, or `ofAnyRun`.
-/// Error: why it stays.
+/// Removes entry `name` of `folder` if it is a step of one of `runs`, of which
+/// the first is the one that removes it. Error: why it stays.
 llvm::Error removeStep(const Folder &folder, llvm::StringRef name,
-                       llvm::StringRef run, bool ofAnyRun);
+                       llvm::ArrayRef<std::string> runs);
 
 /// Removes a step's files from an open folder, and then the folder, which is
 /// entry `name` of `parent`: one that this process has made.

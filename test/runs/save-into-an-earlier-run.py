@@ -57,3 +57,12 @@ colrow.succeed(*run, "--seed", 3, "--steps", 1, "--save", out, "--overwrite")
 colrow.check(run_of(out) != first, "not overwritten")
 steps = sorted(p.name for p in out.glob("step-*"))
 colrow.check(steps == ["step-1"] and (out / "notes.txt").read_text() == "mine", f"left {steps}")
+
+# Replaced is the run whose checkpoint counts; a step of a third one stays.
+third = work / "third"
+colrow.succeed(*run, "--seed", 4, "--steps", 7, "--save", third)
+shutil.copytree(third / "step-7", out / "step-7")
+done = colrow.succeed(*run, "--seed", 5, "--steps", 2, "--save", out, "--overwrite", "--save-every", 1)
+steps = sorted(p.name for p in out.glob("step-*"))
+colrow.check(steps == ["step-2", "step-7"], f"left {steps}")
+colrow.check(f"{out}/step-7: stays: another run saved it" in done.stderr, f"no word: {done.stderr}")

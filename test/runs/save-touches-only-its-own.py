@@ -1,6 +1,6 @@
 # RUN: %python %s %t
-"""--save removes a run's own older steps, after a save, and nothing else: not what looks like a step, not
-what a link leads to, and nothing at all when the run is refused."""
+"""--save removes a run's own older steps, after a save, and nothing else: not what looks like a step, not a
+user's copy of one, not what a link leads to, and nothing at all when the run is refused."""
 import json
 import os
 import shutil
@@ -99,30 +99,45 @@ colrow.succeed(*run, "--seed", 2, "--steps", 3, "--save", other)
 shutil.copytree(other / "step-3", out / "step-6")
 shutil.copytree(out / "step-9", work / "elsewhere")
 (out / "step-7").symlink_to(work / "elsewhere")
-shutil.copytree(out / "step-9", out / ".saving-x")
-(out / ".saving-x" / "optimizer.safetensors").unlink()
+name = json.loads((out / "state.json").read_text())["run"]
+shutil.copytree(out / "step-9", out / f".saving-{name}")
+(out / f".saving-{name}" / "optimizer.safetensors").unlink()
 elsewhere, foreign = contents(work / "elsewhere"), contents(out / "step-6")
 colrow.succeed(*run, "--resume", out, "--steps", 10, "--save", out)
 colrow.check(untouched("again") == names | {"step-6", "step-7", "step-10"}, f"left {untouched('again')}")
 colrow.check(contents(work / "elsewhere") == elsewhere, "a step was removed through a link")
 colrow.check(contents(out / "step-6") == foreign, "another run's step was changed")
 
+# Copies that the user made of a good step name the run too.
+copies = ["step-10-best", "step-best", ".saving-x"]
+for copy in copies:
+    shutil.copytree(out / "step-10", out / copy)
+kept = [contents(out / copy) for copy in copies]
+for step in (11, 12):
+    done = colrow.succeed(*run, "--resume", out, "--steps", step, "--save", out)
+    colrow.check(untouched("copies") == names | {*copies, "step-6", "step-7", f"step-{step}"},
+                 f"left {untouched('copies')}")
+    colrow.check([contents(out / copy) for copy in copies] == kept, "a copy was changed")
+    colrow.check(f"{out}/step-best: stays: it was saved as step-10" in done.stderr, f"no word of a copy: {done.stderr}")
+for copy in copies:
+    shutil.rmtree(out / copy)
+
 # From inside, and through links to the folder itself, as the user spells it.
 (work / "alias").symlink_to(out)
-for step, start, save in ((11, out / "step-10", out), (12, work / "alias", out), (13, f"{out}/", work / "alias"),
-                          (14, out / "current", f"{work}/./out")):
+for step, start, save in ((13, out / "step-12", out), (14, work / "alias", out), (15, f"{out}/", work / "alias"),
+                          (16, out / "current", f"{work}/./out")):
     colrow.succeed(*run, "--resume", start, "--steps", step, "--save", save)
     colrow.check(json.loads((out / "state.json").read_text())["step"] == step, f"--resume {start}: not saved")
     colrow.check(untouched(start) == names | {"step-6", "step-7", f"step-{step}"}, f"left {untouched(start)}")
 
 # The user moved a file of the run's own step away and linked it: it is read from there, and all stays.
-(out / "step-14" / "model.safetensors").rename(work / "moved.safetensors")
-(out / "step-14" / "model.safetensors").symlink_to(work / "moved.safetensors")
-moved, kept = (work / "moved.safetensors").read_bytes(), contents(out / "step-14")
-done = colrow.succeed(*run, "--resume", out, "--steps", 15, "--save", out)
-colrow.check(contents(out / "step-14") == kept and (work / "moved.safetensors").read_bytes() == moved,
+(out / "step-16" / "model.safetensors").rename(work / "moved.safetensors")
+(out / "step-16" / "model.safetensors").symlink_to(work / "moved.safetensors")
+moved, kept = (work / "moved.safetensors").read_bytes(), contents(out / "step-16")
+done = colrow.succeed(*run, "--resume", out, "--steps", 17, "--save", out)
+colrow.check(contents(out / "step-16") == kept and (work / "moved.safetensors").read_bytes() == moved,
              "a step with a link in it was changed, or what the link leads to")
-colrow.check(f"{out}/step-14: stays: " in done.stderr, f"no word about step-14: {done.stderr}")
+colrow.check(f"{out}/step-16: stays: " in done.stderr, f"no word about step-16: {done.stderr}")
 
 # A folder of links, as a Hugging Face cache has: refused before any work.
 cache = work / "cache"
@@ -135,3 +150,15 @@ colrow.refuse(*run, "--seed", 1, "--steps", 1, "--save", cache, says=("model.saf
 (cache / "current").symlink_to(outside)
 colrow.refuse(*run, "--seed", 1, "--steps", 1, "--save", cache, "--overwrite", says=("current", "not from an earlier"))
 colrow.check((cache / "blobs" / "a").read_text() == "weights" and contents(outside) == theirs, "a link was followed")
+
+# A config.json that is no file stays, so what is saved would have none, or another model's.
+for name in ("link", "nowhere", "folder"):
+    place = work / f"config-{name}"
+    place.mkdir()
+    if name == "folder":
+        (place / "config.json").mkdir()
+    else:
+        (place / "config.json").symlink_to(model / "config.json" if name == "link" else "nowhere")
+    before = contents(place)
+    colrow.refuse(*run, "--seed", 1, "--steps", 1, "--save", place, says=("config.json", "another folder"))
+    colrow.check(contents(place) == before, f"config.json is a {name}: something was written")

@@ -79,6 +79,8 @@ private:
   void removeOld(llvm::StringRef keep);
 
   std::string path, run;
+  std::string
+      replacedRun; // the earlier one that is overwritten, if it is named
   Executor &executor;
   SaveOptions options;
   std::optional<Folder> folder;  // nothing: not there yet
