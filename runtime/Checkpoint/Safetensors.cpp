@@ -9,10 +9,6 @@
 #include "colrow/runtime/Support/ReadAt.h"
 #include "llvm/Support/Endian.h"
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -64,17 +60,12 @@ SafetensorsFile::~SafetensorsFile() { ::close(fd); }
 
 Expected<std::unique_ptr<SafetensorsFile>>
 SafetensorsFile::open(StringRef path) {
-  std::string name = path.str();
-  int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return failure("{0}: cannot open: {1}", path, strerror(errno));
-  struct stat status;
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd);
-    return failure("{0}: not a regular file", path);
-  }
+  uint64_t size = 0;
+  Expected<int> fd = openRegularFile(path, size);
+  if (!fd)
+    return fd.takeError();
   std::unique_ptr<SafetensorsFile> result(
-      new SafetensorsFile(std::move(name), fd, status.st_size));
+      new SafetensorsFile(path.str(), *fd, size));
   if (Error error = result->readHeader())
     return prefixed(path, std::move(error));
   return result;

@@ -5,10 +5,7 @@
 #include "Inputs.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/ReadAt.h"
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -103,13 +100,11 @@ Error TokenWindows::prepare(TokenType type) {
 }
 
 Error TokenWindows::open() {
-  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return failure("{0}: cannot open: {1}", path, strerror(errno));
-  struct stat status;
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-    return failure("{0}: not a regular file", path);
-  uint64_t size = status.st_size;
+  uint64_t size = 0;
+  Expected<int> opened = openRegularFile(path, size);
+  if (!opened)
+    return opened.takeError();
+  fd = *opened;
   int64_t tokens = size / width;
   windows = tokens > 0 ? (tokens - 1) / seq : 0;
   if (windows == 0)

@@ -7,10 +7,6 @@
 #include "colrow/runtime/Support/ReadAt.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -51,39 +47,35 @@ Expected<json::Value> parseJson(StringRef file, StringRef text,
   return value;
 }
 
-/// Reads an open file and closes it.
-static Expected<std::string> readOpened(int fd, StringRef path,
-                                        uint64_t maxBytes) {
-  if (fd < 0)
-    return failure("{0}: cannot open: {1}", path, strerror(errno));
-  struct stat status;
-  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(fd);
-    return failure("{0}: not a regular file", path);
-  }
-  if (uint64_t(status.st_size) > maxBytes) {
-    ::close(fd);
+/// Reads an open file of `size` bytes and closes it.
+static Expected<std::string> readOpened(Expected<int> fd, StringRef path,
+                                        uint64_t size, uint64_t maxBytes) {
+  if (!fd)
+    return fd.takeError();
+  if (size > maxBytes) {
+    ::close(*fd);
     return failure("{0}: file of {1} bytes is too large, at most {2}", path,
-                   uint64_t(status.st_size), maxBytes);
+                   size, maxBytes);
   }
-  std::string text(status.st_size, '\0');
-  Error error = readAt(fd, text.data(), text.size(), 0);
-  ::close(fd);
+  std::string text(size, '\0');
+  Error error = readAt(*fd, text.data(), text.size(), 0);
+  ::close(*fd);
   if (error)
     return prefixed(path, std::move(error));
   return text;
 }
 
 Expected<std::string> readTextFile(StringRef path, uint64_t maxBytes) {
-  return readOpened(::open(path.str().c_str(), O_RDONLY | O_CLOEXEC), path,
-                    maxBytes);
+  uint64_t size = 0;
+  Expected<int> fd = openRegularFile(path, size);
+  return readOpened(std::move(fd), path, size, maxBytes);
 }
 
 Expected<std::string> readTextFile(const Folder &folder, StringRef name,
                                    uint64_t maxBytes) {
-  int fd = ::openat(folder.descriptor(), name.str().c_str(),
-                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  return readOpened(fd, folder.pathOf(name), maxBytes);
+  uint64_t size = 0;
+  Expected<int> fd = openRegularFile(folder, name, size);
+  return readOpened(std::move(fd), folder.pathOf(name), size, maxBytes);
 }
 
 Expected<json::Value> readJsonFile(StringRef path, uint64_t maxBytes) {
