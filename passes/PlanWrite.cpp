@@ -5,6 +5,7 @@
 #include "colrow/Plan/Tables.h"
 #include "colrow/passes/Passes.h"
 #include "colrow/runtime/Plan/PlanFile.h"
+#include "colrow/runtime/Support/FileIdentity.h"
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_PLANWRITE
@@ -29,11 +30,21 @@ struct PlanWritePass : passes::impl::PlanWriteBase<PlanWritePass> {
       receiver->assign(plan.getBytes().begin(), plan.getBytes().end());
       return;
     }
-    if (llvm::Error error = runtime::writePlanFile(output, plan.getBytes())) {
+    if (llvm::Error error = write(plan.getBytes())) {
       getOperation().emitError("plan-write: ")
           << llvm::toString(std::move(error));
       signalPassFailure();
     }
+  }
+
+  /// The file that the module comes from is not overwritten.
+  llvm::Error write(ArrayRef<uint8_t> table) {
+    auto source = getOperation().getLoc()->findInstanceOf<FileLineColLoc>();
+    if (source)
+      if (llvm::Error error = runtime::refuseOverwriting(
+              "output", output, {{"the module", source.getFilename().str()}}))
+        return error;
+    return runtime::writePlanFile(output, table);
   }
 
   std::vector<uint8_t> *receiver = nullptr;

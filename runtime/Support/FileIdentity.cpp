@@ -58,6 +58,25 @@ Error refuseOverwriting(StringRef option, StringRef output,
   return Error::success();
 }
 
+Error refuseOverwriting(ArrayRef<const char *> arguments) {
+  std::vector<InputPath> inputs;
+  StringRef output;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    StringRef argument = arguments[i];
+    if (!argument.consume_front("-")) {
+      inputs.push_back({"the input", arguments[i], /*withFiles=*/false});
+      continue;
+    }
+    argument.consume_front("-");
+    if (argument == "o" && i + 1 < arguments.size())
+      output = arguments[++i];
+    else if (argument.consume_front("o="))
+      output = argument;
+  }
+  return output.empty() ? Error::success()
+                        : refuseOverwriting("-o", output, inputs);
+}
+
 std::string contentMark(StringRef path) {
   constexpr int64_t blockBytes = 4096, maxBlocks = 64;
   int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -52,6 +52,8 @@ for option in ("--report", "--trace", "--dump-outputs"):
                 says=(option, "--save"))
         (work / "new").rmdir()
     refused("tp-run", before, *run, *start["--seed"], "--save", "./new", option, "new", says=(option, "--save"))
+    refused("tp-run", before, *run, *start["--seed"], "--save", "new/deep", option, "new",
+            says=(option, "above --save"))
 refused("tp-run", before, *run, *start["--seed"], "--report", "new.json", "--trace", "./new.json",
         says=("--trace", "--report"))
 # The data given through a link, the report under the file's own name.
@@ -81,3 +83,23 @@ refused("tp-import", before, model / "config.json", *sizes, "-o", "model/config.
 for _ in range(2):
     colrow.succeed("tp-compile", model, *sizes, "-o", model / "new.plan")
     colrow.succeed("tp-import", model, *sizes, "-o", model / "new.mlir")
+
+# Tools whose command line LLVM parses, and which would empty the file before they read it.
+(work / "plan.mlir").write_text(colrow.succeed("tp-translate", "--plan-to-mlir", plan).stdout)
+(work / "plan-link").symlink_to("step.plan")
+broken = work / "broken.mlir"
+broken.write_text("not IR")
+before = snapshot()
+for tool, *arguments in (("tp-translate", "--plan-to-mlir", "step.plan", "-o", "plan-link"),
+                         ("tp-translate", "--plan-to-mlir", f"-o={plan}", "step.plan"),
+                         ("tp-translate", "--mlir-to-plan", "./plan.mlir", "--o", "plan.mlir"),
+                         ("tp-opt", "broken.mlir", "-o", "./broken.mlir"),
+                         ("tp-opt", "--plan-verify", "-o", "plan.mlir", "plan.mlir")):
+    refused(tool, before, *arguments, says=("-o", "the input"))
+done = colrow.run("tp-opt", "--plan-write=output=./plan.mlir", "plan.mlir", "-o", "/dev/null")
+colrow.check(done.returncode == 1 and "plan-write: output ./plan.mlir: is also the module" in done.stderr,
+             f"plan-write over its module: {done.returncode}, {done.stderr[:400]}")
+colrow.check(snapshot() == before, "plan-write wrote over its module")
+colrow.succeed("tp-opt", "--plan-verify", "plan.mlir", "-o", "new.mlir")
+colrow.succeed("tp-translate", "--mlir-to-plan", "new.mlir", "-o", "new.plan")
+colrow.check((work / "new.plan").read_bytes() == plan.read_bytes(), "another plan")

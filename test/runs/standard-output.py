@@ -29,12 +29,13 @@ def fails(where, name, *arguments, says="standard output"):
 
 
 for where in (">/dev/full", ">&-"):
-    for name in ("tp-run", "tp-compile", "tp-import", "tp-opt"):
+    for name in ("tp-run", "tp-compile", "tp-import", "tp-opt", "tp-translate"):
         fails(where, name, "--help")
         fails(where, name, "--version")
     fails(where, "tp-run", "train", "--help")
     fails(where, "tp-import", model, "--batch", 2, "--seq", 8)
     fails(where, "tp-opt", graph)
+    fails(where, "tp-translate", "--plan-to-mlir", plan)
     # The plan appears when its summary is printed, and the old one stays.
     new, old = work / "new.plan", work / "old.plan"
     old.write_bytes(b"old")

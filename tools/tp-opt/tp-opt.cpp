@@ -3,6 +3,7 @@
 // tp-opt: runs passes on .mlir files and prints the result.
 
 #include "colrow/passes/Passes.h"
+#include "colrow/runtime/Support/FileIdentity.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -21,6 +22,12 @@ static void printModelNames() {
 
 int main(int argc, char **argv) {
   colrow::runtime::guardProgramEnd("tp-opt");
+  if (llvm::Error error = colrow::runtime::refuseOverwriting(
+          llvm::ArrayRef<const char *>(argv, argc))) {
+    llvm::errs() << "tp-opt: error: " << llvm::toString(std::move(error))
+                 << '\n';
+    return 1;
+  }
   printModelNames();
   mlir::DialectRegistry registry;
   registry.insert<mlir::func::FuncDialect, colrow::tp::TPDialect,

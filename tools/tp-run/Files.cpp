@@ -29,6 +29,11 @@ static void addCheckpoint(std::vector<InputPath> &inputs, StringRef option,
   if (folder.empty())
     return;
   inputs.push_back({option.str(), folder.str(), /*withFiles=*/false});
+  // Folders that are made on the way to it.
+  for (StringRef above = sys::path::parent_path(folder);
+       !above.empty() && !sys::fs::exists(above);
+       above = sys::path::parent_path(above))
+    inputs.push_back({"a folder above " + option.str(), above.str()});
   std::string title = ("a file of " + option + " " + folder).str();
   for (StringRef name : {"model.safetensors", "optimizer.safetensors",
                          "config.json", "state.json", "current"})
