@@ -104,6 +104,12 @@ std::optional<int64_t> tp::getIndexedSize(Value value) {
   return smallest;
 }
 
+void tp::addIgnored(Value value, SmallVectorImpl<int64_t> &ignored) {
+  for (OpOperand &use : value.getUses())
+    if (auto op = dyn_cast<IndexingOpInterface>(use.getOwner()))
+      op.addIgnored(use.getOperandNumber(), ignored);
+}
+
 LogicalResult tp::verifyInputs(func::FuncOp function) {
   llvm::StringMap<unsigned> byName;
   std::optional<unsigned> byRole[2];

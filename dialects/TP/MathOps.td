@@ -18,6 +18,8 @@ def RowsOwnSpace : DeclareOpInterfaceMethods<RowLowerableOpInterface, ["getSpace
 def Costed : DeclareOpInterfaceMethods<CostedOpInterface>;
 // Integer operands name rows or columns of another one.
 def Indexing : DeclareOpInterfaceMethods<IndexingOpInterface>;
+// One of these integers stands for nothing.
+def IndexingSome : DeclareOpInterfaceMethods<IndexingOpInterface, ["addIgnored"]>;
 
 //===----------------------------------------------------------------------===//
 // Contractions
@@ -146,7 +148,7 @@ def TP_PadRowsOp : TP_RuleOp<"pad_rows", "dy: s h -> dtable: n h", [RowsOwnSpace
 }
 
 def TP_ShiftLabelsOp : TP_RuleOp<"shift_labels", "labels: b t -> shifted: b s",
-    [Indexing, RowsOwnSpace]> {
+    [IndexingSome, RowsOwnSpace]> {
   let summary = "labels of positions 1..s of s+1: what position i predicts";
   let description = [{
     ```mlir
@@ -585,7 +587,7 @@ def TP_AttentionGradOp : TP_RuleOp<"attention_grad",
 
 def TP_CrossEntropyOp : TP_RuleOp<"cross_entropy",
     "logits: * v, labels: * -> sum:, count:",
-    [GradientFlow, Indexing, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+    [GradientFlow, IndexingSome, DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "sum of -log softmax(logits)[label], and the number of labels";
   let description = [{
     Labels equal to `ignore` count in neither result. A composite:
@@ -698,7 +700,7 @@ def TP_PickGradOp : TP_RuleOp<"pick_grad", "labels: *, dy: * -> dx: * v", [Rows]
 
 def TP_TokenLossOp : TP_RuleOp<"token_loss",
     "max: *, sumexp: *, picked: *, labels: * -> sum:, count:",
-    [Differentiable, GradientFlow, Rows], ["getNeutralPadding"]> {
+    [Differentiable, GradientFlow, IndexingSome, Rows], ["getNeutralPadding"]> {
   let summary = "sum of log(sumexp) + max - picked over valid labels; their number";
   let description = [{
     The gradient goes to `sumexp` and `picked`. That in `max` is zero if it is

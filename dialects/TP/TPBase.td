@@ -223,9 +223,9 @@ def TP_InputAttr : TP_Attr<"Input", "input"> {
     files of batches by `name`. `batch` is the dimension that counts samples:
     of tokens the first; data without one gets the whole tensor in every step.
     Integers lie in `low` to `high - 1`, or are `padding`, which is what rows
-    hold that no sample fills and what counts for nothing: ids 0, labels -100,
-    which the loss ignores, 1 in an attention mask. `tp-complete-inputs` makes
-    all of it explicit, and takes a missing range from what the values index.
+    hold that no sample fills: what the loss ignores where it is labels, so that
+    such rows count for nothing, else 0. `tp-complete-inputs` makes all of it
+    explicit, and takes a missing range from what the values index.
     `tp.role = "ids"` and `tp.role = "labels"` are short for
     `#tp.input<ids "input_ids">` and `#tp.input<labels "labels">`.
 
@@ -387,7 +387,13 @@ def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
     InterfaceMethod<"What the integers of operand `operand` index, on whole "
                     "shapes: they mean something from 0 to this, exclusively. "
                     "nullopt if they index nothing.",
-      "std::optional<int64_t>", "getIndexedSize", (ins "unsigned":$operand)>
+      "std::optional<int64_t>", "getIndexedSize", (ins "unsigned":$operand)>,
+    InterfaceMethod<"Adds the integers of operand `operand` that stand for "
+                    "nothing, so that rows of them count for nothing: one for "
+                    "each op that takes them.",
+      "void", "addIgnored",
+      (ins "unsigned":$operand, "::llvm::SmallVectorImpl<int64_t> &":$ignored),
+      [{}], [{ return; }]>
   ];
 }
 

@@ -38,3 +38,20 @@ func.func @said(%ids: tensor<2x8xi32> {tp.input = #tp.input<ids "tokens", batch 
   %y = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<29x31xf32>) -> tensor<2x8x31xf32>
   return
 }
+
+// -----
+
+// Rows without data hold what the loss ignores, whatever the labels are called
+// and whichever op takes them.
+// CHECK-LABEL: func.func @labels_of_all_kinds(
+// CHECK-SAME: #tp.input<labels "labels", batch = 0, low = 0, high = 31, padding = 7>
+// CHECK-SAME: #tp.input<data "targets", batch = 0, low = 0, high = 31, padding = -100>
+// CHECK-SAME: #tp.input<data "parts", batch = 0, low = 0, high = 31, padding = -1>
+func.func @labels_of_all_kinds(%labels: tensor<2x9xi32> {tp.role = "labels"}, %targets: tensor<2x8xi32> {tp.input = #tp.input<data "targets", batch = 0>}, %parts: tensor<2x8xi32> {tp.input = #tp.input<data "parts", batch = 0>}, %y: tensor<2x8x31xf32>, %m: tensor<2x8xf32>) {
+  %l = tp.shift_labels %labels : (tensor<2x9xi32>) -> tensor<2x8xi32>
+  %a:2 = tp.cross_entropy %y, %l {ignore = 7 : i64} : (tensor<2x8x31xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  %b:2 = tp.cross_entropy %y, %targets : (tensor<2x8x31xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  %p = tp.pick %y, %parts : (tensor<2x8x31xf32>, tensor<2x8xi32>) -> tensor<2x8xf32>
+  %c:2 = tp.token_loss %m, %m, %p, %parts {ignore = -1 : i64} : (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  return
+}

@@ -47,3 +47,35 @@ for tp in (1, 2):
     both = [colrow.train(p, "--data", last, "--seed", 5, "--lr", 0, "--steps", 1)["steps"][0]["loss"]
             for p in (plan, alone)]
     colrow.check(abs(both[0] - both[1]) <= 1e-6 * both[1], f"tp={tp}: {both[0]} of a padded batch, {both[1]} alone")
+
+# Labels of a graph's own: an input of any name, and a loss that ignores another number.
+GRAPH = """
+module {
+  tp.parameter @table : tensor<29x6xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+  func.func @step(%ids: tensor<2x8xi32> {tp.role = "ids"}, %targets: tensor<2x8xi32> {INPUT}) -> (tensor<f32> {tp.role = "loss"}) {
+    %table = tp.param @table : tensor<29x6xf32>
+    %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<29x6xf32>) -> tensor<2x8x6xf32>
+    %y = tp.matmul %x, %table : (tensor<2x8x6xf32>, tensor<29x6xf32>) -> tensor<2x8x29xf32>
+    %sum, %count = tp.cross_entropy %y, %targets {ignore = IGNORE : i64} : (tensor<2x8x29xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+    %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+"""
+for name, argument in (("targets", '#tp.input<data "targets", batch = 0>'), ("labels", '#tp.input<labels "labels">')):
+    for ignored in (-100, 0, -1):
+        graph = work / f"{name}{ignored}.mlir"
+        graph.write_text(GRAPH.replace("INPUT", f"tp.input = {argument}").replace("IGNORE", str(ignored)))
+        marked = np.where(labels == -100, ignored, labels)
+        losses = []
+        for path, a, b in (("rows", ids, marked), ("full", padded(ids, 0), padded(marked, ignored))):
+            colrow.save_safetensors(work / f"{path}.safetensors", {"input_ids": a, name: b})
+            plan = work / "graph.plan"
+            colrow.compile_split(graph, plan, 1)
+            losses.append(colrow.losses(colrow.train(plan, "--data", work / f"{path}.safetensors", "--seed", 5,
+                                                     "--lr", 0.01, "--steps", 4)))
+        colrow.check(losses[0] == losses[1], f"{graph.name}: the missing row counts, {losses}")
+        if ignored != -100:
+            colrow.save_safetensors(work / "wrong.safetensors", {"input_ids": ids, name: labels})
+            colrow.refuse("tp-run", "train", plan, "--data", work / "wrong.safetensors", "--seed", 5, "--steps", 4,
+                          says=(name[:5], "-100"))

@@ -113,6 +113,12 @@ std::optional<int64_t> CrossEntropyOp::getIndexedSize(unsigned operand) {
   return columnsIndexed(getLogits(), operand);
 }
 
+void CrossEntropyOp::addIgnored(unsigned operand,
+                                SmallVectorImpl<int64_t> &ignored) {
+  if (operand == 1)
+    ignored.push_back(getIgnore());
+}
+
 /// Labels alone say how many count. The sum has a gradient once it is taken
 /// apart.
 GradientFlow CrossEntropyOp::getFlow(unsigned result, unsigned) {
@@ -243,6 +249,16 @@ SmallVector<Value> TokenLossOp::buildGradients(OpBuilder &b,
                               dualType(getPicked().getType()), getSumexp(),
                               getLabels(), gradients[0], getIgnoreAttr());
   return {Value(), op.getDsumexp(), op.getDpicked(), Value()};
+}
+
+std::optional<int64_t> TokenLossOp::getIndexedSize(unsigned) {
+  return std::nullopt; // tp.pick does
+}
+
+void TokenLossOp::addIgnored(unsigned operand,
+                             SmallVectorImpl<int64_t> &ignored) {
+  if (operand == 3)
+    ignored.push_back(getIgnore());
 }
 
 GradientFlow TokenLossOp::getFlow(unsigned result, unsigned operand) {

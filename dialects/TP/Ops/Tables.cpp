@@ -118,6 +118,10 @@ std::optional<int64_t> ShiftLabelsOp::getIndexedSize(unsigned) {
   return tp::getIndexedSize(getShifted());
 }
 
+void ShiftLabelsOp::addIgnored(unsigned, SmallVectorImpl<int64_t> &ignored) {
+  tp::addIgnored(getShifted(), ignored);
+}
+
 SmallVector<int64_t> ShiftLabelsOp::getSpace() {
   return SmallVector<int64_t>(shapeOf(getShifted()));
 }

@@ -18,6 +18,10 @@ InputAttr getInput(mlir::func::FuncOp function, unsigned index);
 /// other ops; nullopt if nothing is indexed. On whole shapes.
 std::optional<int64_t> getIndexedSize(mlir::Value value);
 
+/// Adds the integers that ops which take `value`, directly or moved by other
+/// ops, ignore: one for each of these ops.
+void addIgnored(mlir::Value value, llvm::SmallVectorImpl<int64_t> &ignored);
+
 /// Checks C4 of tp.input: names differ, roles stand once.
 llvm::LogicalResult verifyInputs(mlir::func::FuncOp function);
 
