@@ -131,11 +131,21 @@ void BlockWork::want(Value value, ValueState state) {
 }
 
 /// A value is saved once in each form: whole (also copied: no other memory), as
-/// a summand, as a block. One rank has one form.
+/// a summand, as a block. One rank has one form. A tp.stop_gradient has no
+/// memory of its own: the form in which it is made is its operand's.
 void BlockWork::save(Value value, Type type) {
-  State state = tp::getLayoutAttr(type).getLayout().state(table.getAxis());
-  if (state == State::C() || table.getMesh().groupSize(table.getAxis()) == 1)
-    state = State::R();
+  auto formOf = [&](Type type) {
+    State state = tp::getLayoutAttr(type).getLayout().state(table.getAxis());
+    bool isWhole =
+        state == State::C() || table.getMesh().groupSize(table.getAxis()) == 1;
+    return isWhole ? State::R() : state;
+  };
+  State state = formOf(type);
+  auto stop = value.getDefiningOp<tp::StopGradientOp>();
+  while (stop && formOf(value.getType()) == state) {
+    value = stop.getX();
+    stop = value.getDefiningOp<tp::StopGradientOp>();
+  }
   auto &forms = saved[value];
   if (!llvm::is_contained(llvm::make_first_range(forms), state))
     forms.push_back({state, tp::localBytes(type)});

@@ -89,3 +89,37 @@ func.func @padded(%x: tensor<6x16xf32>, %labels: tensor<6xi32>) -> (tensor<f32> 
   %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %loss, %h, %n : tensor<f32>, tensor<6x23xf32>, tensor<6x23xf32>
 }
+
+// -----
+
+// A value that the backward reads by itself and behind tp.stop_gradient, which
+// is no memory of its own: here the table's rows, whole and split.
+// CHECK-LABEL: func.func @stopped
+// CHECK-SAME: tp.counted = {bytes = {{[0-9]}}
+// CHECK-NOT: tp.stop_gradient
+tp.parameter @wte : tensor<32x16xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @a : tensor<12x16xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @b : tensor<12x16xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @c : tensor<12x12xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @d : tensor<32x12xf32> {id = 4 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @stopped(%ids: tensor<2x8xi32>, %labels: tensor<2x8xi32>) -> (tensor<f32> {tp.role = "loss"}) {
+  %table = tp.param @wte : tensor<32x16xf32>
+  %x = tp.embedding %ids, %table : (tensor<2x8xi32>, tensor<32x16xf32>) -> tensor<2x8x16xf32>
+  %s1 = tp.stop_gradient %x : (tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %s2 = tp.stop_gradient %s1 : (tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %a = tp.param @a : tensor<12x16xf32>
+  %b = tp.param @b : tensor<12x16xf32>
+  %c = tp.param @c : tensor<12x12xf32>
+  %u = tp.matmul %x, %a : (tensor<2x8x16xf32>, tensor<12x16xf32>) -> tensor<2x8x12xf32>
+  %v = tp.matmul %s2, %b : (tensor<2x8x16xf32>, tensor<12x16xf32>) -> tensor<2x8x12xf32>
+  %h = tp.silu %u : (tensor<2x8x12xf32>) -> tensor<2x8x12xf32>
+  %s3 = tp.stop_gradient %h : (tensor<2x8x12xf32>) -> tensor<2x8x12xf32>
+  %w = tp.mul %v, %s3 : (tensor<2x8x12xf32>, tensor<2x8x12xf32>) -> tensor<2x8x12xf32>
+  %y = tp.add %w, %h : (tensor<2x8x12xf32>, tensor<2x8x12xf32>) -> tensor<2x8x12xf32>
+  %z = tp.matmul %y, %c : (tensor<2x8x12xf32>, tensor<12x12xf32>) -> tensor<2x8x12xf32>
+  %d = tp.param @d : tensor<32x12xf32>
+  %logits = tp.matmul %z, %d : (tensor<2x8x12xf32>, tensor<32x12xf32>) -> tensor<2x8x32xf32>
+  %sum, %count = tp.cross_entropy %logits, %labels : (tensor<2x8x32xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
+  %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
