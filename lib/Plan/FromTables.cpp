@@ -23,7 +23,7 @@ public:
 
 private:
   void addAttributes(ModuleOp module);
-  void addParameters();
+  LogicalResult addParameters();
   void addConstants();
   void addKernels();
   void addObject();
@@ -55,13 +55,16 @@ void ModuleReader::addAttributes(ModuleOp module) {
            number("clip_grad_norm", plan.optimizer->clip_grad_norm)}));
 }
 
-void ModuleReader::addParameters() {
+LogicalResult ModuleReader::addParameters() {
   for (const auto &parameter : plan.parameters)
-    createParameter(builder, *parameter, *plan.buffers[parameter->buffer],
-                    parameter->state_of < 0
-                        ? StringRef()
-                        : plan.parameters[parameter->state_of]->name,
-                    mesh);
+    if (failed(createParameter(builder, *parameter,
+                               *plan.buffers[parameter->buffer],
+                               parameter->state_of < 0
+                                   ? StringRef()
+                                   : plan.parameters[parameter->state_of]->name,
+                               mesh)))
+      return failure();
+  return success();
 }
 
 void ModuleReader::addConstants() {
@@ -114,7 +117,8 @@ OwningOpRef<ModuleOp> ModuleReader::run() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
   addAttributes(*module);
   builder.setInsertionPointToStart(module->getBody());
-  addParameters();
+  if (failed(addParameters()))
+    return nullptr;
   addConstants();
   addKernels();
   addObject();

@@ -80,22 +80,39 @@ planir::fingerprint(ArrayRef<std::unique_ptr<plan::ParameterT>> parameters) {
   return llvm::xxh3_64bits(description);
 }
 
-static Attribute fromSource(const plan::SourceT &source, MLIRContext *context) {
+/// `list`, or `identity` where tables leave it out.
+static SmallVector<int64_t> orElse(ArrayRef<int64_t> list,
+                                   ArrayRef<int64_t> identity) {
+  return llvm::to_vector(list.empty() ? identity : list);
+}
+
+/// What the checker of files lets pass and the attribute does not is an error.
+static Attribute fromSource(const plan::SourceT &source, Location loc) {
+  SmallVector<int64_t> shape = orElse(source.reshape, source.file_shape);
+  SmallVector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1);
+  SmallVector<int64_t> start = orElse(source.start, zeros);
+  SmallVector<int64_t> step = orElse(source.step, ones);
+  SmallVector<int64_t> size = orElse(source.size, shape);
   SmallVector<int64_t> perm(source.perm.begin(), source.perm.end());
-  return tp::SourceAttr::get(context, source.name, source.file_shape,
-                             source.reshape, source.start, source.step,
-                             source.size, perm);
+  perm = orElse(perm, llvm::to_vector(llvm::seq<int64_t>(shape.size())));
+  return tp::SourceAttr::getChecked(
+      [&] { return emitError(loc); }, loc.getContext(), StringRef(source.name),
+      ArrayRef<int64_t>(source.file_shape), ArrayRef(shape), ArrayRef(start),
+      ArrayRef(step), ArrayRef(size), ArrayRef(perm));
 }
 
-static tp::InitAttr fromInit(const plan::InitT &init, MLIRContext *context) {
-  return tp::InitAttr::get(context, tp::InitKind(uint32_t(init.kind)),
-                           init.mean, init.std);
+static tp::InitAttr fromInit(const plan::InitT &init, Location loc) {
+  Builder builder(loc.getContext());
+  return tp::InitAttr::getChecked(
+      [&] { return emitError(loc); }, loc.getContext(),
+      tp::InitKind(uint32_t(init.kind)), builder.getF64FloatAttr(init.mean),
+      builder.getF64FloatAttr(init.std));
 }
 
-void planir::createParameter(OpBuilder &builder,
-                             const plan::ParameterT &parameter,
-                             const plan::BufferT &buffer, StringRef owner,
-                             tp::MeshAttr mesh) {
+LogicalResult planir::createParameter(OpBuilder &builder,
+                                      const plan::ParameterT &parameter,
+                                      const plan::BufferT &buffer,
+                                      StringRef owner, tp::MeshAttr mesh) {
   MLIRContext *context = builder.getContext();
   bool isState = parameter.state_of >= 0;
   OperationState state(builder.getUnknownLoc(),
@@ -115,12 +132,16 @@ void planir::createParameter(OpBuilder &builder,
     state.addAttribute("name", builder.getStringAttr(parameter.state_name));
   } else {
     state.addAttribute("id", builder.getI64IntegerAttr(parameter.id));
-    state.addAttribute("init", fromInit(*parameter.init, context));
+    tp::InitAttr init = fromInit(*parameter.init, state.location);
     SmallVector<Attribute> sources;
     for (const auto &source : parameter.sources)
-      sources.push_back(fromSource(*source, context));
+      sources.push_back(fromSource(*source, state.location));
+    if (!init || llvm::is_contained(sources, Attribute()))
+      return failure();
+    state.addAttribute("init", init);
     if (!sources.empty())
       state.addAttribute("source", builder.getArrayAttr(sources));
   }
   builder.create(state);
+  return success();
 }

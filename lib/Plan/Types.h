@@ -33,11 +33,12 @@ tp::MeshAttr fromMesh(llvm::ArrayRef<std::unique_ptr<plan::MeshAxisT>> axes,
 std::unique_ptr<plan::ParameterT> toParameter(mlir::Operation *op,
                                               uint32_t buffer, int32_t stateOf);
 /// The declaration of a parameter or state; `owner` names the parameter that it
-/// is state of.
-void createParameter(mlir::OpBuilder &builder,
-                     const plan::ParameterT &parameter,
-                     const plan::BufferT &buffer, llvm::StringRef owner,
-                     tp::MeshAttr mesh);
+/// is state of. An error is emitted where the IR does not take what the tables
+/// say.
+mlir::LogicalResult createParameter(mlir::OpBuilder &builder,
+                                    const plan::ParameterT &parameter,
+                                    const plan::BufferT &buffer,
+                                    llvm::StringRef owner, tp::MeshAttr mesh);
 
 /// Equal for parameters of the same names, types and layouts.
 uint64_t

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tables that tp-run takes and no compiler of ours writes.
+
+#include "colrow/Plan/Tables.h"
+#include "colrow/dialects/Plan/Plan.h"
+#include "colrow/dialects/TP/TP.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+using namespace colrow;
+
+namespace {
+
+constexpr llvm::StringLiteral text = R"mlir(
+  module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+    tp.parameter @w : tensor<4x6xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64,
+        source = [#tp.source<"file" : [6, 8] from [0, 2] size [6, 4] perm [1, 0]>]}
+  })mlir";
+
+class FromTables : public testing::Test {
+protected:
+  FromTables() {
+    context.loadDialect<tp::TPDialect, planir::PlanDialect>();
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  }
+
+  plan::SourceT &source() { return *tables->plan.parameters[0]->sources[0]; }
+
+  /// The source as IR, or the error.
+  std::string read() {
+    std::string result;
+    mlir::ScopedDiagnosticHandler handler(
+        &context, [&](mlir::Diagnostic &diagnostic) {
+          result = "error: " + diagnostic.str();
+        });
+    auto back = planir::fromTables(tables->plan, &context);
+    if (!back)
+      return result;
+    auto parameter = *back->getOps<tp::ParameterOp>().begin();
+    llvm::raw_string_ostream(result) << (*parameter.getSource())[0];
+    return result;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::FailureOr<planir::PlanTables> tables = mlir::failure();
+};
+
+TEST_F(FromTables, ListsThatAreLeftOutAreTheIdentity) {
+  ASSERT_TRUE(module);
+  tables = planir::toTables(*module);
+  ASSERT_TRUE(mlir::succeeded(tables));
+  EXPECT_EQ(read(), "#tp.source<\"file\" : [6, 8] from [0, 2] size [6, 4] "
+                    "perm [1, 0]>");
+  source().file_shape = {4, 6};
+  source().reshape = {};
+  source().start = source().step = source().size = {};
+  source().perm = {};
+  EXPECT_EQ(read(), "#tp.source<\"file\" : [4, 6]>");
+}
+
+TEST_F(FromTables, WhatTheIRDoesNotTakeIsAnError) {
+  ASSERT_TRUE(module);
+  tables = planir::toTables(*module);
+  ASSERT_TRUE(mlir::succeeded(tables));
+  source().reshape = {5};
+  EXPECT_EQ(read(), "error: source \"file\": a tensor of 48 elements cannot "
+                    "be reshaped to 5");
+}
+
+} // namespace
