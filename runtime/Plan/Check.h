@@ -37,6 +37,9 @@ std::string numberText(double value);
 /// "[2, 3]".
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
+/// Refuses a name under which no tensor can stand in a Safetensors file.
+llvm::Error checkTensorName(llvm::StringRef name);
+
 using BufferList = flatbuffers::Vector<flatbuffers::Offset<plan::Buffer>>;
 
 /// "buffer 3 (%h.0.attn)".

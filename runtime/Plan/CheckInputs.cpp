@@ -82,6 +82,8 @@ Error checkInputs(const CheckedProgram &program) {
     StringRef name = textOf(input.name()), role = textOf(input.role());
     if (name.empty() || !names.insert(name).second)
       return failure("input {0} has no name of its own: '{1}'", i, name);
+    if (Error error = checkTensorName(name))
+      return failure("input {0}", toString(std::move(error)));
     if ((role == "ids" || role == "labels") && !roles.insert(role).second)
       return failure("two inputs have the role {0}", role);
     if (Error error = checkInput(program, input))
@@ -145,6 +147,8 @@ Error checkOutputs(CheckedProgram &program) {
     StringRef name = textOf(output.name()), role = textOf(output.role());
     if (name.empty() || !names.insert(name).second)
       return failure("output {0} has no name of its own: '{1}'", i, name);
+    if (Error error = checkTensorName(name))
+      return failure("output {0}", toString(std::move(error)));
     if (isMeasure(role) && !roles.insert(role).second)
       return failure("two outputs have the role {0}", role);
     if (Error error = checkOutput(program, output))

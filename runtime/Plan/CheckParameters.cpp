@@ -4,6 +4,7 @@
 
 #include "Check.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 #include <cfloat>
 #include <cmath>
 #include <set>
@@ -77,10 +78,19 @@ checkLayout(ArrayRef<int64_t> shape,
   return local;
 }
 
+Error checkTensorName(StringRef name) {
+  if (name != "__metadata__" && json::isUTF8(name))
+    return Error::success();
+  return failure("'{0}' cannot be the name of a tensor in a Safetensors file",
+                 json::fixUTF8(name));
+}
+
 /// Elements that a source contributes.
 static Expected<int64_t> checkSource(const plan::Source &source) {
   if (textOf(source.name()).empty())
     return failure("a source has no name");
+  if (Error error = checkTensorName(textOf(source.name())))
+    return std::move(error);
   ArrayRef<int64_t> file = listOf(source.file_shape());
   ArrayRef<int64_t> shape = listOf(source.reshape());
   if (shape.empty())
@@ -205,6 +215,8 @@ Error checkParameters(const plan::Plan &plan, const Mesh &mesh) {
     if (name.empty() || !names.insert(name).second)
       return failure("parameter '{0}': {1}", name,
                      name.empty() ? "has no name" : "is named twice");
+    if (Error error = checkTensorName(name))
+      return failure("parameter {0}", toString(std::move(error)));
     if (Error error = checkParameter(plan, mesh, *parameter))
       return failure("parameter {0}: {1}", name, toString(std::move(error)));
     StringRef state = textOf(parameter->state_name());

@@ -79,3 +79,10 @@ clash = compiled("clash", 1, wte=SOURCE.format("head"))
 colrow.refuse("tp-run", "train", clash, "--seed", 1, "--steps", 0, "--save", work / "never", says=("head",),
               leaves=(work / "never",))
 colrow.refuse("tp-run", "train", clash, "--weights", work / "drawn", "--data", data, "--steps", 1, says=("head", "wte"))
+
+# Names under which a Safetensors file holds no tensor: what is saved could not be read again.
+for name in ("__metadata__", r'"a\FF"'):
+    for title, more in (("symbol", {"head": name}), ("source", {"wte": SOURCE.format(name.strip('"'))})):
+        (work / "unnamed.mlir").write_text(GRAPH.format(**{"wte": "", "head": "head", **more}))
+        colrow.refuse("tp-compile", work / "unnamed.mlir", "-o", work / "unnamed.plan",
+                      says=("cannot be the name of a tensor",), leaves=[work / "unnamed.plan"])

@@ -149,6 +149,10 @@ const std::vector<Alteration> alterations = {
 
       {"Parameter.name", [](P &p) { p.parameters[1]->name = "w"; },
        "is named twice"},
+      {"Parameter.name", [](P &p) { p.parameters[1]->name = "__metadata__"; },
+       "parameter '__metadata__' cannot be the name of a tensor"},
+      {"Parameter.name", [](P &p) { p.parameters[1]->name = "a\xff"; },
+       "cannot be the name of a tensor"},
       {"Parameter.id", nothing, nullptr},
       {"Parameter.dtype",
        [](P &p) { p.parameters[0]->dtype = plan::DType::i32; },
@@ -198,6 +202,9 @@ const std::vector<Alteration> alterations = {
 
       {"Source.name", [](P &p) { p.parameters[0]->sources[0]->name = ""; },
        "a source has no name"},
+      {"Source.name",
+       [](P &p) { p.parameters[0]->sources[0]->name = "__metadata__"; },
+       "'__metadata__' cannot be the name of a tensor"},
       {"Source.file_shape",
        [](P &p) { p.parameters[0]->sources[0]->file_shape = {4, 11}; },
        "reshapes [4, 11] to [4, 6, 2]"},
@@ -267,6 +274,8 @@ const std::vector<Alteration> alterations = {
       {"Memory.arena", [](P &p) { program(p).memory->arena = UINT64_MAX; },
        "memory of 18446744073709551615 bytes"},
 
+      {"Input.name", [](P &p) { program(p).inputs[0]->name = "__metadata__"; },
+       "cannot be the name of a tensor"},
       {"Input.name", [](P &p) { program(p).inputs[0]->name = ""; },
        "no name of its own"},
       {"Input.role",
@@ -296,6 +305,8 @@ const std::vector<Alteration> alterations = {
       {"Input.buffer", [](P &p) { program(p).inputs[0]->buffer = 0; },
        "buffer 0 has 64 of f32 in region persistent"},
 
+      {"Output.name", [](P &p) { program(p).outputs[0]->name = "__metadata__"; },
+       "cannot be the name of a tensor"},
       {"Output.name", [](P &p) { program(p).outputs[0]->name = ""; },
        "no name of its own"},
       {"Output.role", [](P &p) { program(p).outputs[1]->role = "loss"; },
