@@ -4,6 +4,7 @@
 
 #include "colrow/Sharding/StepWork.h"
 #include "colrow/passes/Passes.h"
+#include <cmath>
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_OPTIMIZE
@@ -236,6 +237,27 @@ private:
   Value scale;
 };
 
+/// What no op may be there to refuse is refused here.
+LogicalResult check(ModuleOp module, const OptimizeOptions &options) {
+  auto isFraction = [](double x) { return x >= 0 && x < 1; };
+  auto isNumber = [](double x) { return x >= 0 && std::isfinite(float(x)); };
+  auto isPositive = [&](double x) { return isNumber(x) && float(x) > 0; };
+  bool clips = options.clipGradNorm != 0;
+  for (auto [name, value, fits] :
+       {std::tuple("beta1", options.beta1, isFraction(options.beta1)),
+        {"beta2", options.beta2, isFraction(options.beta2)},
+        {"eps", options.eps, isPositive(options.eps)},
+        {"weight-decay", options.weightDecay, isNumber(options.weightDecay)},
+        {"clip-grad-norm", options.clipGradNorm,
+         !clips || isPositive(options.clipGradNorm)}})
+    if (!fits)
+      return module.emitError("tp-optimize: ")
+             << name << " is " << value
+             << "; wanted betas from 0 to less than 1, eps above 0, the others "
+                "from 0 on, all finite in float32";
+  return success();
+}
+
 struct OptimizePass : passes::impl::OptimizeBase<OptimizePass> {
   using OptimizeBase::OptimizeBase;
 
@@ -248,7 +270,7 @@ struct OptimizePass : passes::impl::OptimizeBase<OptimizePass> {
     options.clipGradNorm = clipGradNorm;
     options.keepGradients = keepGradients;
     auto functions = getStepFunctions(getOperation());
-    if (failed(functions))
+    if (failed(check(getOperation(), options)) || failed(functions))
       return signalPassFailure();
     if (functions->trained &&
         failed(StepBuilder(getOperation(), functions->trained, options).run()))

@@ -108,9 +108,10 @@ double ConfigReader::positive(StringRef field, std::optional<double> fallback) {
   if (!found && fallback)
     return *fallback;
   std::optional<double> number = found ? found->getAsNumber() : std::nullopt;
-  if (number && std::isfinite(*number) && *number > 0)
+  // Kernels compute in float32.
+  if (number && std::isfinite(float(*number)) && float(*number) > 0)
     return *number;
-  wrong(field, found, "a number greater than 0");
+  wrong(field, found, "a number greater than 0, in float32 too");
   return 1.0;
 }
 

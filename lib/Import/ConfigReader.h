@@ -40,7 +40,7 @@ public:
   /// The same, nullopt when absent or null.
   std::optional<int64_t> optionalSize(llvm::StringRef field,
                                       int64_t most = maxSize);
-  /// A finite number > 0.
+  /// A number > 0 that is finite and > 0 in float32, too.
   double positive(llvm::StringRef field,
                   std::optional<double> fallback = std::nullopt);
   /// A probability in [0, 1).

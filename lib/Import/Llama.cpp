@@ -51,6 +51,9 @@ void Llama::readSizes(ConfigReader &config) {
   readHeads(config);
 }
 
+/// The graph holds a frequency for each pair of a head.
+static constexpr int64_t maxHeadSize = 1 << 16;
+
 void Llama::readHeads(ConfigReader &config) {
   heads = config.size("num_attention_heads");
   groups = config.size("num_key_value_heads", heads);
@@ -71,6 +74,10 @@ void Llama::readHeads(ConfigReader &config) {
                 "must be even (hidden_size {1}, num_attention_heads {2})",
                 headDim, hidden, heads);
   checkProduct(config, "num_attention_heads", heads, "head_dim", headDim);
+  if (headDim > maxHeadSize)
+    config.fail("head size {0} is larger than {1} (hidden_size {2}, "
+                "num_attention_heads {3})",
+                headDim, maxHeadSize, hidden, heads);
 }
 
 std::unique_ptr<Model> Llama::read(ConfigReader &config,

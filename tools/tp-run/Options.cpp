@@ -18,6 +18,7 @@ cl::SubCommand function("function", "Run a program of a plan once");
 
 cl::OptionCategory start("Start (one of these)");
 cl::OptionCategory once("Function");
+cl::OptionCategory both("Ranks");
 cl::OptionCategory work("Training");
 cl::OptionCategory keep("Writing: checkpoints");
 cl::OptionCategory look("Writing: what was done");
@@ -61,8 +62,8 @@ cl::opt<std::string> learningRate("lr", cl::value_desc("X"), cl::init("0.001"),
                                   cl::cat(work), cl::sub(train),
                                   cl::desc("Learning rate (default 0.001)"));
 cl::opt<std::string>
-    ranks("n", cl::value_desc("RANKS"), cl::cat(work), cl::cat(once),
-          cl::sub(train), cl::sub(function),
+    ranks("n", cl::value_desc("RANKS"), cl::cat(both), cl::sub(train),
+          cl::sub(function),
           cl::desc("Ranks, a thread each; must be the plan's"));
 
 cl::opt<std::string>
@@ -150,8 +151,8 @@ bool parseNumbers(Options &options) {
       !parseWhole<int64_t>(saveEvery, 1, options.saveEvery))
     return false;
   if (StringRef(learningRate).getAsDouble(options.learningRate) ||
-      !std::isfinite(options.learningRate) || options.learningRate < 0)
-    return complain("--lr takes a finite number from 0 on, not '" +
+      !std::isfinite(float(options.learningRate)) || options.learningRate < 0)
+    return complain("--lr takes a finite float32 number from 0 on, not '" +
                     learningRate + "'");
   return true;
 }

@@ -65,22 +65,29 @@ TEST(Config, SizesMustBePositiveIntegers) {
 }
 
 TEST(Config, NumbersAndFlagsHaveTheirTypes) {
-  expectRefused(
-      gpt2Config(),
-      {{{{"layer_norm_epsilon", 0}},
-        "field 'layer_norm_epsilon' is 0; wanted a number greater than 0"},
-       {{{"layer_norm_epsilon", true}},
-        "field 'layer_norm_epsilon' is true; wanted a number greater than 0"},
-       {{{"resid_pdrop", 1}},
-        "field 'resid_pdrop' is 1; wanted a probability, "
-        "at least 0 and less than 1"},
-       {{{"attn_pdrop", -0.5}},
-        "field 'attn_pdrop' is -0.5; wanted a "
-        "probability, at least 0 and less than 1"},
-       {{{"scale_attn_weights", 1}},
-        "field 'scale_attn_weights' is 1; wanted true or false"},
-       {{{"activation_function", 3}},
-        "field 'activation_function' is 3; wanted a string"}});
+  expectRefused(gpt2Config(),
+                {{{{"layer_norm_epsilon", 0}},
+                  "field 'layer_norm_epsilon' is 0; wanted a number greater "
+                  "than 0, in float32 too"},
+                 {{{"layer_norm_epsilon", 1e-300}},
+                  "field 'layer_norm_epsilon' is 1e-300; wanted a number "
+                  "greater than 0, in float32 too"},
+                 {{{"layer_norm_epsilon", 1e100}},
+                  "field 'layer_norm_epsilon' is 1e+100; wanted a number "
+                  "greater than 0, in float32 too"},
+                 {{{"layer_norm_epsilon", true}},
+                  "field 'layer_norm_epsilon' is true; wanted a number greater "
+                  "than 0, in float32 too"},
+                 {{{"resid_pdrop", 1}},
+                  "field 'resid_pdrop' is 1; wanted a probability, "
+                  "at least 0 and less than 1"},
+                 {{{"attn_pdrop", -0.5}},
+                  "field 'attn_pdrop' is -0.5; wanted a "
+                  "probability, at least 0 and less than 1"},
+                 {{{"scale_attn_weights", 1}},
+                  "field 'scale_attn_weights' is 1; wanted true or false"},
+                 {{{"activation_function", 3}},
+                  "field 'activation_function' is 3; wanted a string"}});
 }
 
 TEST(Config, HeadsMustDivide) {
@@ -96,6 +103,9 @@ TEST(Config, HeadsMustDivide) {
        {{{"num_key_value_heads", 3}},
         "num_attention_heads (4) is not a multiple of num_key_value_heads "
         "(3)"},
+       {{{"head_dim", 100000000}},
+        "head size 100000000 is larger than 65536 (hidden_size 8, "
+        "num_attention_heads 4)"},
        {{{"head_dim", 5}},
         "head size 5 is odd; rotary embedding turns pairs, so it must be even "
         "(hidden_size 8, num_attention_heads 4)"}});
@@ -188,7 +198,7 @@ TEST(Config, RopeTypes) {
         "are default, linear, llama3"},
        {rope({{"rope_type", "linear"}}),
         "rope_parameters: field 'factor' is missing; wanted a number greater "
-        "than 0"},
+        "than 0, in float32 too"},
        {rope({{"rope_type", "llama3"},
               {"factor", 8},
               {"low_freq_factor", 4},
@@ -201,8 +211,9 @@ TEST(Config, RopeTypes) {
        {rope({{"full_attention", Fields{{"rope_theta", 100}}}}),
         "rope_parameters: field 'full_attention' is an object: parameters "
         "that differ by layer are not supported"},
-       {rope({{"rope_theta", -1}}), "rope_parameters: field 'rope_theta' is "
-                                    "-1; wanted a number greater than 0"},
+       {rope({{"rope_theta", -1}}),
+        "rope_parameters: field 'rope_theta' is "
+        "-1; wanted a number greater than 0, in float32 too"},
        {{{"rope_scaling", "linear"}},
         "field 'rope_scaling' is \"linear\"; wanted an object or null"}});
 }

@@ -149,6 +149,7 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan --seed 1 --steps x", 2, "--steps takes a whole number");
   fails("two.plan --seed 1 --steps", 2, "--steps needs a value");
   fails("two.plan --seed 1 --steps 1 --lr -1", 2, "--lr takes a finite");
+  fails("two.plan --seed 1 --steps 1 --lr 1e39", 2, "--lr takes a finite");
   fails("two.plan --nonsense", 2, "unknown option --nonsense");
   fails("two.plan --seed 1 --steps 1 --save-every 2", 2, "needs --save");
   fails("two.plan --weights a --resume b --steps 1", 2, "exclude each other");
