@@ -37,6 +37,12 @@ def write(name, text):
 
 
 colrow.succeed("tp-compile", write("right", graph()), "-o", work / "right.plan")
+# Deeper than the parser's stack; what stands in strings and comments does not count.
+for name, text in (("modules", "module {" * 30000), ("lists", "#a = [" + "[" * 100000),
+                   ("types", "func.func private @f(" + "tuple<" * 100000)):
+    colrow.refuse("tp-compile", write(name, text), "-o", work / "deep.plan", says=("nested deeper",))
+text = graph().replace("module {", 'module attributes {tp.model_type = "\\22(' + "[" * 2000 + '"} { // {' + "(" * 2000)
+colrow.succeed("tp-compile", write("strings", text), "-o", work / "right.plan")
 for name, text, *says in (
         ("no-body", NO_BODY, "has no body"),
         ("phases", PHASES, "ends a phase; a graph is forward only"),

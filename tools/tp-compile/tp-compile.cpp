@@ -154,6 +154,30 @@ struct FirstError {
   ScopedDiagnosticHandler handler;
 };
 
+/// True if brackets outside of strings and comments nest deeper than MLIR's
+/// parser, which calls itself for each of them, has stack for.
+static bool nestsTooDeep(llvm::StringRef text) {
+  constexpr unsigned most = 1000;
+  for (unsigned depth = 0; !text.empty();) {
+    char c = text.front();
+    text = text.drop_front();
+    if (c == '/' && text.starts_with("/"))
+      text = text.drop_until([](char c) { return c == '\n'; });
+    else if (c == '-' && text.starts_with(">"))
+      text = text.drop_front();
+    else if (c == '"')
+      while (!text.empty() && !text.consume_front("\""))
+        text = text.substr(text.front() == '\\' ? 2 : 1); // or to the end
+    else if (llvm::StringRef("([{<").contains(c))
+      ++depth;
+    else if (depth > 0 && llvm::StringRef(")]}>").contains(c))
+      --depth;
+    if (depth > most)
+      return true;
+  }
+  return false;
+}
+
 static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
   if (!llvm::StringRef(input).ends_with(".mlir")) {
     if (batchSize < 1 || seqLength < 1)
@@ -171,6 +195,8 @@ static llvm::Expected<OwningOpRef<ModuleOp>> readModel(MLIRContext &context) {
   auto text = runtime::readTextFile(input);
   if (!text)
     return text.takeError();
+  if (nestsTooDeep(*text))
+    return fail(input + ": brackets are nested deeper than 1000 levels");
   auto module = parseSourceString<ModuleOp>(*text, &context, input);
   if (!module)
     return fail(error.text);
