@@ -64,7 +64,8 @@ void passes::buildToPlanPipeline(OpPassManager &manager,
 
 void passes::registerColrowPipelines() {
   PassPipelineRegistration<StepPipelineOptions>(
-      "tp-step", "from a graph to a partitioned step", buildStepPipeline);
+      "tp-step", "from a graph to a step with backward and optimizer",
+      buildStepPipeline);
   PassPipelineRegistration<ToPlanPipelineOptions>(
       "tp-to-plan", "from a step to a verified plan", buildToPlanPipeline);
 }
