@@ -12,6 +12,8 @@ namespace colrow::tprun {
 /// first twice.
 void catchInterrupts();
 bool isInterrupted();
+/// From now on both end the program, as without catchInterrupts.
+void releaseInterrupts();
 
 } // namespace colrow::tprun
 

@@ -270,9 +270,8 @@ Error Trainer::run() {
   Error failed = loop();
   progress.finish();
   // Nothing waits any more for a step to end.
-  if (!interrupted)
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, SIG_DFL);
+  if (!isInterrupted())
+    releaseInterrupts();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
   if (!failed)
