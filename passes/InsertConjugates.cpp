@@ -18,7 +18,6 @@ using namespace mlir;
 using namespace colrow;
 using namespace colrow::passes;
 using layout::State;
-using layout::StateKind;
 using sharding::ValueState;
 
 namespace {

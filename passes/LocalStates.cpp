@@ -13,7 +13,6 @@ using layout::FactorRule;
 using layout::State;
 using layout::StateKind;
 using layout::Way;
-using layout::WayKind;
 
 namespace {
 /// The states that a local value may be in on one axis: one, but behind a

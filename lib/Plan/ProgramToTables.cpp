@@ -211,13 +211,13 @@ LogicalResult ProgramWriter::addInstruction(Operation *op,
       .Case([&](RecordOp op) {
         plan::RecordT record;
         record.event = op.getEvent();
-        instruction.op.Set(std::move(record));
+        instruction.op.Set(record);
         return success();
       })
       .Case([&](WaitOp op) {
         plan::WaitT wait;
         wait.event = op.getEvent();
-        instruction.op.Set(std::move(wait));
+        instruction.op.Set(wait);
         return success();
       })
       .Case<AllReduceOp, AllGatherOp, ReduceScatterOp, AllToAllOp>(
@@ -251,7 +251,7 @@ LogicalResult ProgramWriter::addBody(Block &block, uint8_t phase) {
       plan::LoopT table;
       table.trips = loop.getTrips();
       table.body = program.instructions.size() - index - 1;
-      instruction.op.Set(std::move(table));
+      instruction.op.Set(table);
       continue;
     }
     instruction.stream = item.getStream();
