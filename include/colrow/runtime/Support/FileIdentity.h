@@ -37,9 +37,9 @@ struct InputPath {
 llvm::Error refuseOverwriting(llvm::StringRef option, llvm::StringRef output,
                               llvm::ArrayRef<InputPath> inputs);
 
-/// The same for a command line that others parse: what follows -o must be none of
-/// the other arguments. LLVM's tools empty their output before they read, and
-/// remove it when they fail.
+/// The same for a command line that others parse: what follows -o must be none
+/// of the other arguments. LLVM's tools empty their output before they read,
+/// and remove it when they fail.
 llvm::Error refuseOverwriting(llvm::ArrayRef<const char *> arguments);
 
 /// Tells contents apart without reading all of a large file: from the size and
