@@ -59,8 +59,8 @@ State FactorRule::resultState(Way way, unsigned i) const {
   case WayKind::Split:
     break;
   }
-  if (has(results[i], way.factor))
-    return State::S(*majorDim(results[i], way.factor));
+  if (auto dim = majorDim(results[i], way.factor))
+    return State::S(*dim);
   bool summed = llvm::any_of(
       operands, [&](const Dims &dims) { return has(dims, way.factor); });
   if (factors[way.factor].decomposed)

@@ -88,7 +88,7 @@ struct Transition {
     Cost cost;
   };
   /// Frontier set that the edges lead to, before pruning.
-  unsigned target;
+  unsigned target = 0;
   /// By increasing `from`. Of the choices that lead from one entry to the same
   /// entry only the best is kept, the first of equals.
   std::vector<Edge> edges;

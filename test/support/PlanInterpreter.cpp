@@ -107,9 +107,9 @@ std::vector<double> PlanInterpreter::get(StringRef output) const {
   const Cells &cells = memory.find(op.getSource())->second;
   int64_t bytes = elementBytesOf(op.getSource());
   int64_t count = cast<RankedTensorType>(op.getWhole()).getNumElements();
-  std::vector<double> elements;
+  std::vector<double> elements(count);
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(cells[evaluate(op.getAddresses()[0]) + i * bytes]);
+    elements[i] = cells[evaluate(op.getAddresses()[0]) + i * bytes];
   return elements;
 }
 

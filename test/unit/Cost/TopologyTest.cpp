@@ -35,7 +35,8 @@ const std::string kValid = "name: small\n"
 llvm::Expected<Topology> readText(llvm::StringRef text) {
   llvm::SmallString<128> path;
   int descriptor = -1;
-  llvm::sys::fs::createTemporaryFile("topology", "yaml", descriptor, path);
+  (void)llvm::sys::fs::createTemporaryFile("topology", "yaml", descriptor,
+                                           path);
   llvm::FileRemover remover(path);
   llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << text;
   llvm::Expected<Topology> topology = readTopology(path);

@@ -18,7 +18,7 @@ TestFolder::TestFolder() {
   folder = std::string(path);
 }
 
-TestFolder::~TestFolder() { sys::fs::remove_directories(folder); }
+TestFolder::~TestFolder() { (void)sys::fs::remove_directories(folder); }
 
 std::string TestFolder::file(StringRef name) const {
   SmallString<128> path(folder);

@@ -48,9 +48,9 @@ double worst(Unary function, double (*reference)(double), float low,
 
 /// Every pair is (input, wanted output), exactly.
 void expectExactly(Unary function, std::vector<std::pair<float, float>> cases) {
-  std::vector<float> in;
-  for (auto &entry : cases)
-    in.push_back(entry.first);
+  std::vector<float> in(cases.size());
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = cases[i].first;
   std::vector<float> out = evaluate(function, in);
   for (size_t i = 0; i < in.size(); ++i)
     EXPECT_CLOSE(out[i], cases[i].second, 0) << "at " << in[i];

@@ -60,7 +60,7 @@ void Compiled::load(llvm::Expected<RowKernel> kernel, const Target &target) {
   os.write(bytes.data(), bytes.size());
   os.close();
   library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  llvm::sys::fs::remove(path);
+  (void)llvm::sys::fs::remove(path);
   ASSERT_TRUE(library) << dlerror();
   function = reinterpret_cast<KernelFunction>(dlsym(library, "kernel"));
   ASSERT_TRUE(function);

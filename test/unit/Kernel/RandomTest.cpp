@@ -114,6 +114,7 @@ void check(const RowKernel &kernel, const Target &target) {
     return arrays[arg][element];
   });
   std::vector<void *> pointers;
+  pointers.reserve(buffers.size());
   for (Floats &buffer : buffers)
     pointers.push_back(buffer.data());
   pointers[firstOutput] = pointers[0];

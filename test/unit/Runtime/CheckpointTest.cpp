@@ -264,6 +264,40 @@ TEST(Checkpoint, HalfMovedStepsAreWhole) {
   }
 }
 
+/// Saves the steps after `last` until it is killed.
+[[noreturn]] void saveForEver(const LoadedPlan &plan, const TempFolder &folder,
+                              int64_t last) {
+  // New memory: the parent's executor has no threads with one rank.
+  auto mine = take(Executor::create(plan.get()));
+  std::optional<SavedRun> before;
+  if (last > 0)
+    before = take(SavedRun::open(*mine, folder.path));
+  auto checkpoint = openFolder(folder.path, *mine, before ? &*before : nullptr);
+  for (int64_t step = last + 1;; ++step) {
+    setAll(*mine, float(step));
+    if (checkpoint->save({step, 0}))
+      ::_exit(1);
+  }
+}
+
+/// Nothing in the folder is of the run but its own place.
+void expectNothingLeft(const TempFolder &folder, const SavedRun &run) {
+  for (const std::string &name : list(folder.path)) {
+    sys::fs::UniqueID id;
+    // Killed before its first save was whole, a run leaves a link to nothing,
+    // by which no other run can know it.
+    bool leadsNowhere = bool(sys::fs::getUniqueID(folder / name, id));
+    if (!leadsNowhere && (!sys::fs::is_directory(folder / name) ||
+                          id.getFile() == run.place().inode))
+      continue;
+    EXPECT_EQ(StringRef(name).find(run.run()), StringRef::npos) << name;
+    if (leadsNowhere)
+      continue;
+    std::string state = readFile(folder / (name + "/state.json"));
+    EXPECT_EQ(StringRef(state).find(run.run()), StringRef::npos) << name;
+  }
+}
+
 /// A process that saves on and on is killed at an arbitrary moment; what is
 /// left is a whole checkpoint whose weights are those of its step.
 void killWhileSaving(const LoadedPlan &plan, const TempFolder &folder,
@@ -274,20 +308,8 @@ void killWhileSaving(const LoadedPlan &plan, const TempFolder &folder,
   for (unsigned round = 0; round < 25 || (last == first && round < 500);
        ++round) {
     pid_t child = ::fork();
-    if (child == 0) {
-      // New memory: the parent's executor has no threads with one rank.
-      auto mine = take(Executor::create(plan.get()));
-      std::optional<SavedRun> before;
-      if (last > 0)
-        before = take(SavedRun::open(*mine, folder.path));
-      auto checkpoint =
-          openFolder(folder.path, *mine, before ? &*before : nullptr);
-      for (int64_t step = last + 1;; ++step) {
-        setAll(*mine, float(step));
-        if (checkpoint->save({step, 0}))
-          ::_exit(1);
-      }
-    }
+    if (child == 0)
+      saveForEver(plan, folder, last);
     ::usleep(3000 + round * 1717 % 20000);
     ::kill(child, SIGKILL);
     int status = 0;
@@ -311,20 +333,7 @@ void killWhileSaving(const LoadedPlan &plan, const TempFolder &folder,
   auto checkpoint = openFolder(folder.path, *executor, &run);
   ASSERT_EQ(textOf(checkpoint->save({last + 1, 0})), "");
   run = take(SavedRun::open(*executor, folder.path));
-  for (const std::string &name : list(folder.path)) {
-    sys::fs::UniqueID id;
-    // Killed before its first save was whole, a run leaves a link to nothing,
-    // by which no other run can know it.
-    bool leadsNowhere = bool(sys::fs::getUniqueID(folder / name, id));
-    if (!leadsNowhere && (!sys::fs::is_directory(folder / name) ||
-                          id.getFile() == run.place().inode))
-      continue;
-    EXPECT_EQ(StringRef(name).find(run.run()), StringRef::npos) << name;
-    if (leadsNowhere)
-      continue;
-    std::string state = readFile(folder / (name + "/state.json"));
-    EXPECT_EQ(StringRef(state).find(run.run()), StringRef::npos) << name;
-  }
+  expectNothingLeft(folder, run);
   EXPECT_EQ(firstWeight(folder / "model.safetensors", "toy.weight"),
             float(last));
 }

@@ -25,6 +25,7 @@ template <typename F>
 void onGroup(const Mesh &mesh, std::vector<uint8_t> axes, F f) {
   SharedMemoryTransport transport(mesh);
   std::vector<std::thread> threads;
+  threads.reserve(mesh.ranks());
   for (unsigned rank = 0; rank < mesh.ranks(); ++rank)
     threads.emplace_back(
         [&, rank] { f(rank, *transport.communicator(rank, axes)); });

@@ -18,6 +18,11 @@ using namespace llvm;
 namespace colrow::runtime::test {
 namespace {
 
+std::vector<char> bytesOf(const float *values, size_t count) {
+  auto *bytes = reinterpret_cast<const char *>(values);
+  return std::vector<char>(bytes, bytes + count * sizeof(float));
+}
+
 Expected<LoadResult> loadModel(Executor &executor, const ModelFiles &files) {
   return loadParameters(executor, files, Holding::model, FileOrigin::model);
 }
@@ -361,8 +366,7 @@ TEST(Parameters, SourcesConcatenate) {
     for (int64_t i = 0; i < 3; ++i) {
       const TensorInfo *info = saved->find("e" + std::to_string(i));
       ASSERT_TRUE(info);
-      EXPECT_EQ(std::memcmp(dataOf(*saved, *info).data(), values + 4 * i, 16),
-                0);
+      EXPECT_EQ(dataOf(*saved, *info), bytesOf(values + 4 * i, 4));
     }
   }
 }
@@ -456,8 +460,7 @@ TEST(Parameters, OutputsAreDumpedUnderFileNames) {
   EXPECT_EQ(dataOf(*file, *file->find("count")), std::vector<char>(8, 1));
   float want[3];
   initialValues(plan->parameters()->Get(0)->init(), 1, 0, 0, 3, want);
-  EXPECT_EQ(std::memcmp(dataOf(*file, *file->find("file.w")).data(), want, 12),
-            0);
+  EXPECT_EQ(dataOf(*file, *file->find("file.w")), bytesOf(want, 3));
 }
 
 /// Weights cut between opening and reading.

@@ -453,7 +453,7 @@ TempFolder::TempFolder() {
   path = std::string(name);
 }
 
-TempFolder::~TempFolder() { sys::fs::remove_directories(path); }
+TempFolder::~TempFolder() { (void)sys::fs::remove_directories(path); }
 
 std::vector<char> dataOf(const SafetensorsFile &file,
                          const TensorInfo &tensor) {
