@@ -32,6 +32,12 @@ func.func @main() -> (tensor<f32> {tp.role = "loss"}) {
   return %y : tensor<f32>
 }
 """
+# No parameter, and no instruction: what comes in leaves.
+IDENTITY = """
+func.func @same(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  return %x : tensor<2x3xf32>
+}
+"""
 
 
 def main():
@@ -61,6 +67,11 @@ def main():
     succeed("tp-compile", loss, "--function", "-o", plan)
     succeed("tp-run", "function", plan, "--seed", 0, "--outputs", outputs)
     check(load_safetensors(outputs)["loss"] == 9, "the loss is not the sum")
+    graph.write_text(IDENTITY)
+    succeed("tp-compile", graph, "--function", "--mesh", "tp=2", "-o", plan)
+    save_safetensors(inputs, {"arg0": bias.reshape(2, 3)})
+    succeed("tp-run", "function", plan, "--inputs", inputs, "--outputs", outputs)
+    check(np.array_equal(load_safetensors(outputs)["result0"], bias.reshape(2, 3)), "what came in does not leave")
     graph.write_text("func.func @main(%x: tensor<3xf32>) {\n  return\n}\n")
     refuse("tp-compile", graph, "--function", "-o", folder / "none.plan", says=["returns nothing"],
            leaves=[folder / "none.plan"])

@@ -11,6 +11,14 @@
 using namespace llvm;
 using namespace colrow;
 
+/// The elements of a list that the file leaves out where it is empty.
+template <typename T>
+static auto entriesOf(const flatbuffers::Vector<T> *list) {
+  using Iterator = typename flatbuffers::Vector<T>::const_iterator;
+  return list ? make_range(list->begin(), list->end())
+              : make_range(Iterator(nullptr, 0), Iterator(nullptr, 0));
+}
+
 static std::string bytesText(uint64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = double(bytes);
@@ -24,9 +32,9 @@ static std::string bytesText(uint64_t bytes) {
 static std::string layoutText(const plan::Plan &plan,
                               const plan::Parameter &parameter) {
   std::string text;
-  for (unsigned d = 0; d < parameter.dims()->size(); ++d)
-    for (const plan::Factor *factor : *parameter.dims()->Get(d)->factors()) {
-      if (!factor->axes() || factor->axes()->size() == 0)
+  for (auto [d, dim] : enumerate(entriesOf(parameter.dims())))
+    for (const plan::Factor *factor : entriesOf(dim->factors())) {
+      if (entriesOf(factor->axes()).empty())
         continue;
       text += formatv("{0}split {1}", text.empty() ? "" : ", ", d);
       for (uint8_t axis : *factor->axes())
@@ -49,10 +57,10 @@ static void printParameters(const plan::Plan &plan, raw_ostream &os) {
   std::map<std::pair<std::string, std::string>, unsigned> lines;
   std::vector<std::pair<std::string, std::string>> order;
   uint64_t elements = 0, count = 0;
-  for (const plan::Parameter *parameter : *plan.parameters()) {
+  for (const plan::Parameter *parameter : entriesOf(plan.parameters())) {
     if (parameter->state_of() >= 0)
       continue;
-    uint64_t n = llvm::product_of(*parameter->shape(), uint64_t(1));
+    uint64_t n = llvm::product_of(entriesOf(parameter->shape()), uint64_t(1));
     elements += n;
     ++count;
     std::pair<std::string, std::string> key(
@@ -67,7 +75,7 @@ static void printParameters(const plan::Plan &plan, raw_ostream &os) {
 
 static void printCollectives(const plan::Program &program, raw_ostream &os) {
   std::map<std::string, std::pair<unsigned, uint64_t>> kinds;
-  for (const plan::Instruction *instruction : *program.instructions())
+  for (const plan::Instruction *instruction : entriesOf(program.instructions()))
     if (const plan::Collective *c = instruction->op_as_Collective()) {
       std::string kind = plan::EnumNameCollectiveKind(c->kind());
       kind += c->reduction() == plan::Reduction::max ? " (max)" : "";
@@ -85,14 +93,14 @@ static void printCollectives(const plan::Program &program, raw_ostream &os) {
 /// "train: input_ids [2, 16], labels [2, 17], 34 instructions".
 static void printHead(const plan::Program &program, raw_ostream &os) {
   os << program.name()->str() << ": ";
-  if (program.inputs())
-    for (const plan::Input *input : *program.inputs()) {
-      os << input->name()->str() << " [";
-      if (input->shape())
-        interleaveComma(*input->shape(), os);
-      os << "], ";
-    }
-  os << program.instructions()->size() << " instructions\n";
+  for (const plan::Input *input : entriesOf(program.inputs())) {
+    os << input->name()->str() << " [";
+    interleaveComma(entriesOf(input->shape()), os);
+    os << "], ";
+  }
+  auto instructions = entriesOf(program.instructions());
+  os << std::distance(instructions.begin(), instructions.end())
+     << " instructions\n";
 }
 
 static void printMemory(const plan::Memory &m, raw_ostream &os) {
@@ -110,12 +118,13 @@ static SmallVector<bool> usedAxes(const plan::Plan &plan) {
     for (unsigned i = 0; axes && i < axes->size(); ++i)
       used[axes->Get(i)] = true;
   };
-  for (const plan::Parameter *parameter : *plan.parameters())
-    for (const plan::Dim *dim : *parameter->dims())
-      for (const plan::Factor *factor : *dim->factors())
+  for (const plan::Parameter *parameter : entriesOf(plan.parameters()))
+    for (const plan::Dim *dim : entriesOf(parameter->dims()))
+      for (const plan::Factor *factor : entriesOf(dim->factors()))
         use(factor->axes());
   for (const plan::Program *program : *plan.programs())
-    for (const plan::Instruction *instruction : *program->instructions())
+    for (const plan::Instruction *instruction :
+         entriesOf(program->instructions()))
       if (const plan::Collective *collective = instruction->op_as_Collective())
         use(collective->axes());
   return used;
@@ -154,7 +163,8 @@ void colrow::printSummary(StringRef path, const plan::Plan &p,
   for (const plan::Program *program : *p.programs()) {
     printHead(*program, os);
     printCollectives(*program, os);
-    printMemory(*program->memory(), os);
+    if (program->memory())
+      printMemory(*program->memory(), os);
   }
   printNotes(p, topology, os);
 }
