@@ -276,6 +276,26 @@ TEST(CheckGroups, OrdersOfCommunicatorsHaveNoCycle) {
   EXPECT_HAS(turned(true), "or in another order");
 }
 
+/// One half takes turns, the other does one after the other: the second
+/// iteration of the first never comes.
+TEST(CheckGroups, IterationsAreInOrderToo) {
+  auto looped = [](bool apart) {
+    Halves plan;
+    plan.loop(2, 2);
+    plan.collective(sum(plan.x, {0}));
+    plan.collective(sum(plan.y, {0, 1}));
+    plan.second();
+    plan.loop(2, apart ? 1 : 2);
+    plan.collective(sum(plan.x, {0}));
+    if (apart)
+      plan.loop(2, 1);
+    plan.collective(sum(plan.y, {0, 1}));
+    return fault(plan);
+  };
+  EXPECT_EQ(looped(false), "");
+  EXPECT_HAS(looped(true), "or in another order");
+}
+
 TEST(CheckGroups, LoopsCountCollectives) {
   auto looped = [](int64_t first, int64_t second) {
     Halves plan;

@@ -88,6 +88,9 @@ TEST(CheckPlan, CoordinatesCount) {
   // Bytes 0 to 32 for rank 2; for ranks before it, which are none of the
   // program's, it would end at 96 of 64.
   parts.fill({Region::scratch, 64, {}, {-32}}, 32, 0);
+  At two = parts.buffer(Region::scratch, 32, plan::DType::f32);
+  two.offset = 32, two.coords = {-16};
+  parts.fill(two, 32, 0);
   EXPECT_EQ(fault(parts), "");
 }
 

@@ -463,6 +463,32 @@ TEST(Parameters, OutputsAreDumpedUnderFileNames) {
   EXPECT_EQ(dataOf(*file, *file->find("file.w")), bytesOf(want, 3));
 }
 
+/// An output that only the second half of the mesh has, at a place that depends
+/// on the rank, is joined from there.
+TEST(Parameters, OutputsOfSomeRanksAreJoined) {
+  TestPlan builder;
+  builder.mesh = {{"pp", 2}, {"dp", 2}, {"tp", 2}};
+  At block = builder.buffer(Region::persistent, 32, plan::DType::i32);
+  builder.next("step", {0, 1, 2, 3});
+  builder.next("step", {4, 5, 6, 7});
+  block.coords = {8, 0, 4};
+  builder.output({"y", "", {4}, {{{4, 4, {2}}}}, block, -1, plan::DType::i32});
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  for (int r = 0; r < 8; ++r)
+    for (int i = 0; i < 8; ++i)
+      reinterpret_cast<int32_t *>(executor->persistent(r))[i] = 10 * r + i;
+  LoadedProgram &step = *take(executor->open("step"));
+  TempFolder folder;
+  std::string path = folder / "y.safetensors";
+  ASSERT_EQ(textOf(writeOutputs(*executor, step.tables().outputs(), path)), "");
+  auto file = take(SafetensorsFile::open(path));
+  std::vector<char> bytes = dataOf(*file, *file->find("y"));
+  // Ranks 4 and 5, from their elements 2 and 3 on.
+  const int32_t want[] = {42, 43, 53, 54};
+  EXPECT_EQ(std::memcmp(bytes.data(), want, sizeof(want)), 0);
+}
+
 /// Weights cut between opening and reading.
 TEST(Parameters, CutWeightsAreAnError) {
   TempFolder folder;
