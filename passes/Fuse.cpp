@@ -186,20 +186,23 @@ struct FusePass : passes::impl::FuseBase<FusePass> {
     auto functions = getStepFunctions(getOperation());
     if (failed(functions))
       return signalPassFailure();
+    unsigned made = 0, inKernels = 0;
     for (func::FuncOp step : functions->all)
-      fuse(step);
+      fuse(step, made, inKernels);
+    kernels = made;
+    fused = inKernels;
   }
 
-  void fuse(func::FuncOp step) {
+  static void fuse(func::FuncOp step, unsigned &made, unsigned &inKernels) {
     // A phase by itself: what the backward computes does not move into a
     // kernel of the forward.
     int64_t number = 0;
     for (Block &phase : step.getBody()) {
       Fuser fuser(phase);
       number = fuser.run(number);
-      fused += fuser.getFused();
+      inKernels += fuser.getFused();
     }
-    kernels += number;
+    made += number;
   }
 };
 } // namespace

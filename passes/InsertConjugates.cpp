@@ -173,7 +173,10 @@ struct InsertConjugatesPass
     for (func::FuncOp step : functions->all)
       if (failed(insert(step, mesh, *model)))
         return signalPassFailure();
+    inserted = changes;
   }
+
+  unsigned changes = 0;
 
   LogicalResult insert(func::FuncOp step, tp::MeshAttr mesh,
                        const cost::CostModel &model) {
@@ -191,7 +194,7 @@ struct InsertConjugatesPass
       Inserter inserter(mesh, model, gradients);
       if (failed(inserter.run(step, axis)))
         return failure();
-      inserted += inserter.getInserted();
+      changes += inserter.getInserted();
     }
     step.walk([](Operation *op) { op->removeAttr(tp::getWaysAttrName()); });
     step.setFunctionType(FunctionType::get(

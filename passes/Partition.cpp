@@ -273,9 +273,12 @@ struct PartitionPass : passes::impl::PartitionBase<PartitionPass> {
       return failure();
     // Where one is needed is known only now.
     sharding::addToPrediction(step, padding.getMasks());
-    masks += padding.getMasks().size();
+    numMasks += padding.getMasks().size();
+    masks = numMasks;
     return Localizer(step).run();
   }
+
+  unsigned numMasks = 0;
 
   void localizeSymbols() {
     auto localize = [](auto op) {

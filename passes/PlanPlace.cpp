@@ -341,14 +341,16 @@ struct PlanPlacePass : passes::impl::PlanPlaceBase<PlanPlacePass> {
   void runOnOperation() override {
     placeSymbols();
     SymbolTable symbols(getOperation());
+    unsigned number = 0;
     for (auto op : getOperation().getOps<ProgramOp>()) {
       Program program(op, symbols);
       program.coalesce();
       program.placeInputs();
       if (failed(program.placeScratch()))
         return signalPassFailure();
-      coalesced += program.numCoalesced;
+      number += program.numCoalesced;
     }
+    coalesced = number;
   }
 
   /// Parameters, then state; constants in a region of their own.

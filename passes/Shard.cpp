@@ -189,8 +189,11 @@ struct ShardPass : passes::impl::ShardBase<ShardPass> {
             checkPrediction(module, problem.getSolution().total, *predicted)))
       return failure();
     step->setAttr(tp::getPredictedAttrName(), predicted->toAttr(&getContext()));
-    transitions += problem.getSolution().transitionsComputed;
+    computed += problem.getSolution().transitionsComputed;
+    transitions = computed;
     return success();
   }
+
+  unsigned computed = 0;
 };
 } // namespace

@@ -202,6 +202,40 @@ TEST(Collectives, Bf16IsGatheredAndScattered) {
   });
 }
 
+/// Five columns over four ranks of two: the last rank has none.
+TEST(Collectives, ARankMayHaveNoColumn) {
+  constexpr int64_t outer = 2, block = 2, total = 5;
+  onGroup(meshOf({4}), {0}, [](unsigned rank, Communicator &group) {
+    std::vector<float> mine(outer * block, -1), whole(outer * total, -1);
+    for (int64_t row = 0; row < outer; ++row)
+      for (int64_t c = 0; c < block; ++c)
+        mine[row * block + c] = row * 100 + rank * block + c;
+    CollectiveCall call{plan::CollectiveKind::all_gather,
+                        plan::Reduction::none,
+                        plan::DType::f32,
+                        0,
+                        outer,
+                        block,
+                        total,
+                        mine.data(),
+                        whole.data()};
+    group.run(call);
+    EXPECT_EQ(whole,
+              (std::vector<float>{0, 1, 2, 3, 4, 100, 101, 102, 103, 104}));
+    call.kind = plan::CollectiveKind::reduce_scatter;
+    call.reduction = plan::Reduction::sum;
+    call.src = whole.data();
+    call.dst = mine.data();
+    group.run(call);
+    for (int64_t row = 0; row < outer; ++row)
+      for (int64_t c = 0; c < block; ++c) {
+        int64_t column = rank * block + c;
+        EXPECT_EQ(mine[row * block + c],
+                  column < total ? 4 * (row * 100 + column) : 0);
+      }
+  });
+}
+
 /// Seven columns over three ranks of three: the last rank has one.
 TEST(Collectives, GatherAndScatterCutAtTheTotal) {
   constexpr int64_t outer = 2, block = 3, total = 7;

@@ -93,6 +93,7 @@ TEST(Safetensors, MalformedHeadersAreErrors) {
   EXPECT_HAS(faultOf(std::string(100000, '[')), "nested deeper");
   EXPECT_HAS(faultOf(tensor("F33", "[2]", "[0,8]")), "unknown dtype 'F33'");
   EXPECT_HAS(faultOf(tensor("F32", "[3]", "[0,8]")), "takes 12 bytes");
+  EXPECT_HAS(faultOf(tensor("F32", "[1]", "[0,8]")), "takes 4 bytes");
   EXPECT_HAS(faultOf(tensor("F32", "[-2]", "[0,8]")), "not a list of sizes");
   EXPECT_HAS(faultOf(tensor("F32", "\"2\"", "[0,8]")), "not a list of sizes");
   EXPECT_HAS(faultOf(tensor("F32", "[2]", "[0]")), "not two offsets");
