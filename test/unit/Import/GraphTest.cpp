@@ -97,9 +97,9 @@ TEST(Graph, HeadSizeOfLlama) {
   // Without key-value heads of their own all heads have one.
   EXPECT_EQ(
       count(graphOf(with(llamaConfig(), {{"num_key_value_heads", "absent"}})),
-            "tensor<4x8xf32>"),
+            "tensor<8x8xf32>"),
       count(graphOf(with(llamaConfig(), {{"num_key_value_heads", 4}})),
-            "tensor<4x8xf32>"));
+            "tensor<8x8xf32>"));
   std::string graph = graphOf(with(llamaConfig(), {{"head_dim", 4}}));
   EXPECT_TRUE(declarationOf(graph, "model.layers.0.self_attn.q_proj.weight")
                   .contains("16x8xf32"));
