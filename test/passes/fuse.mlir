@@ -131,3 +131,21 @@ func.func @bf16(%x: tensor<6x4xbf16>, %b: tensor<4xbf16>) {
   tp.output "y", %y : tensor<6x4xf32>
   return
 }
+
+// -----
+
+// A parameter is read as of the start of the step: its update stands last, even
+// where the value of before is read behind it.
+// CHECK-LABEL: func.func @update_behind_reads(
+// CHECK: tp.param @w
+// CHECK: tp.relu
+// CHECK: tp.output "old"
+// CHECK: tp.update @w
+tp.parameter @w : tensor<6x16xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @update_behind_reads(%x: tensor<6x16xf32>) {
+  tp.update @w, %x : tensor<6x16xf32>
+  %w = tp.param @w : tensor<6x16xf32>
+  %y = tp.relu %w : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "old", %y : tensor<6x16xf32>
+  return
+}

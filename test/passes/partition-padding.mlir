@@ -263,3 +263,23 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+// Padding that a change of layout makes is zero, whatever came before.
+#mesh = #tp.mesh<"tp"=2>
+#r1 = #tp.layout<#mesh, [_]>
+#s1 = #tp.layout<#mesh, [{5 pad 6 over "tp"}]>
+// CHECK-LABEL: func.func @sliced(
+// CHECK: tp.local_slice
+// CHECK-NOT: tp.mask_padding
+// CHECK: tp.sum_squares
+module attributes {tp.mesh = #mesh} {
+func.func @sliced(%x: tensor<5xf32, #r1>) {
+  %s = tp.slice %x over ["tp"] : tensor<5xf32, #r1> -> tensor<5xf32, #s1>
+  %q = tp.sum_squares %s : (tensor<5xf32, #s1>) -> tensor<3xf32, #tp.layout<#mesh, [_] partial "tp">>
+  %g = tp.g %q over ["tp"] : tensor<3xf32, #tp.layout<#mesh, [_] partial "tp">> -> tensor<3xf32, #r1>
+  tp.output "y", %g : tensor<3xf32, #r1>
+  return
+}
+}
