@@ -270,22 +270,12 @@ static SmallVector<int64_t> wholeSizes(const layout::Layout &layout) {
   return sizes;
 }
 
-static kernel::Expr constant(kernel::RowKernelBuilder &b, kernel::Type type,
-                             const APFloat &value) {
-  double number = value.convertToDouble();
-  if (type == kernel::Type::I64)
-    return b.constI64(int64_t(number));
-  if (type == kernel::Type::I32)
-    return b.constI32(int32_t(number));
-  return b.constF32(float(number));
-}
-
 void MaskPaddingOp::lowerToRows(RowLowering &rows) {
   kernel::RowKernelBuilder &b = rows.builder();
   kernel::Expr x = rows.full(getInput());
   SmallVector<int64_t> whole = wholeSizes(getLayout().getLayout());
   if (auto valid = notPadding(rows, getLayout(), whole))
-    x = b.select(*valid, x, constant(b, b.typeOf(x), getFill()));
+    x = b.select(*valid, x, rows.constantLike(x, getFill().convertToDouble()));
   rows.setFull(getResult(), x);
 }
 

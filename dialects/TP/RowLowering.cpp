@@ -106,6 +106,17 @@ Expr RowLowering::get(Value value, Access access) {
   return rows.load(it->second);
 }
 
+Expr RowLowering::constantLike(Expr x, double number) {
+  switch (rows.typeOf(x)) {
+  case kernel::Type::I64:
+    return rows.constI64(int64_t(number));
+  case kernel::Type::I32:
+    return rows.constI32(int32_t(number));
+  default:
+    return rows.constF32(float(number));
+  }
+}
+
 void RowLowering::setFull(Value result, Expr value) {
   computed[result] = value;
   if (escapes(result))

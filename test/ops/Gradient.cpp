@@ -81,18 +81,10 @@ private:
         tensor, tp::LayoutAttr::replicated(meshAttr, tensor.getRank()));
   }
   Value argument(Type type, StringRef name) {
-    unsigned i = function.getNumArguments();
-    auto input =
-        tp::InputAttr::get(context, tp::InputRole::Data, name, std::nullopt,
-                           std::nullopt, std::nullopt, std::nullopt);
-    auto attributes = builder.getDictionaryAttr(
-        builder.getNamedAttr(tp::getInputAttrName(), input));
-    (void)function.insertArgument(i, placed(type), attributes, loc);
-    return function.getArgument(i);
+    return addInput(function, placed(type), name);
   }
   void output(const std::string &name, Value value) {
-    tp::OutputOp::create(builder, loc, name, FlatSymbolRefAttr(), value,
-                         tp::LayoutAttr(), TypeAttr());
+    addOutput(builder, name, value);
   }
 
   Instance op;

@@ -30,6 +30,25 @@ static llvm::Error runPasses(ModuleOp module,
   return llvm::createStringError("does not compile: " + first);
 }
 
+Value optest::addInput(func::FuncOp function, RankedTensorType type,
+                       StringRef name) {
+  MLIRContext *context = function.getContext();
+  unsigned i = function.getNumArguments();
+  auto input =
+      tp::InputAttr::get(context, tp::InputRole::Data, name, std::nullopt,
+                         std::nullopt, std::nullopt, std::nullopt);
+  NamedAttribute attribute(tp::getInputAttrName(), input);
+  (void)function.insertArgument(
+      i, type, DictionaryAttr::get(context, attribute), function.getLoc());
+  return function.getArgument(i);
+}
+
+void optest::addOutput(OpBuilder &builder, const std::string &name,
+                       Value value) {
+  tp::OutputOp::create(builder, value.getLoc(), name, FlatSymbolRefAttr(),
+                       value, tp::LayoutAttr(), TypeAttr());
+}
+
 llvm::Error optest::lowerToInstructions(ModuleOp module, bool composite) {
   return runPasses(module, [&](OpPassManager &manager) {
     auto verify = [&](StringRef phase) {

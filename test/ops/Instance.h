@@ -54,6 +54,14 @@ private:
   runtime::LoadedProgram *program = nullptr;
 };
 
+/// A further argument of `function`, an input of role data called `name`.
+mlir::Value addInput(mlir::func::FuncOp function, mlir::RankedTensorType type,
+                     llvm::StringRef name);
+
+/// Lets `value` leave as `name`.
+void addOutput(mlir::OpBuilder &builder, const std::string &name,
+               mlir::Value value);
+
 /// What every run tells the program of the step.
 runtime::ScalarBlock scalarsOfRuns();
 

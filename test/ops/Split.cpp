@@ -67,14 +67,7 @@ private:
     return argument(type, "arg" + std::to_string(function.getNumArguments()));
   }
   Value argument(RankedTensorType type, StringRef name) {
-    unsigned i = function.getNumArguments();
-    auto input =
-        tp::InputAttr::get(context, tp::InputRole::Data, name, std::nullopt,
-                           std::nullopt, std::nullopt, std::nullopt);
-    auto attributes = builder.getDictionaryAttr(
-        builder.getNamedAttr(tp::getInputAttrName(), input));
-    (void)function.insertArgument(i, typed(type, State::R()), attributes, loc);
-    return function.getArgument(i);
+    return addInput(function, typed(type, State::R()), name);
   }
 
   template <typename Op> Value change(Value value, State state) {
@@ -173,9 +166,7 @@ private:
       value = change<tp::GMaxOp>(value, State::R());
     else if (state == State::C())
       value = tp::carriesGradient(type) ? stack(value) : stack(lookUp(value));
-    tp::OutputOp::create(builder, loc, "result" + std::to_string(i),
-                         FlatSymbolRefAttr(), value, tp::LayoutAttr(),
-                         TypeAttr());
+    addOutput(builder, "result" + std::to_string(i), value);
   }
 
   /// Every rank's copy, one behind the other.

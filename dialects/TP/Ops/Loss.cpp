@@ -272,11 +272,8 @@ GradientFlow TokenLossOp::getFlow(unsigned result, unsigned operand) {
 }
 
 static Expr isValid(RowLowering &rows, Value labels, int64_t ignore) {
-  kernel::RowKernelBuilder &b = rows.builder();
   Expr label = rows.full(labels);
-  return b.ne(label, b.typeOf(label) == kernel::Type::I64
-                         ? b.constI64(ignore)
-                         : b.constI32(int32_t(ignore)));
+  return rows.builder().ne(label, rows.constantLike(label, double(ignore)));
 }
 
 /// A row whose label is `ignore` counts in no sum, whatever else it holds.

@@ -202,44 +202,10 @@ TEST(Collectives, Bf16IsGatheredAndScattered) {
   });
 }
 
-/// Five columns over four ranks of two: the last rank has none.
-TEST(Collectives, ARankMayHaveNoColumn) {
-  constexpr int64_t outer = 2, block = 2, total = 5;
-  onGroup(meshOf({4}), {0}, [](unsigned rank, Communicator &group) {
-    std::vector<float> mine(outer * block, -1), whole(outer * total, -1);
-    for (int64_t row = 0; row < outer; ++row)
-      for (int64_t c = 0; c < block; ++c)
-        mine[row * block + c] = row * 100 + rank * block + c;
-    CollectiveCall call{plan::CollectiveKind::all_gather,
-                        plan::Reduction::none,
-                        plan::DType::f32,
-                        0,
-                        outer,
-                        block,
-                        total,
-                        mine.data(),
-                        whole.data()};
-    group.run(call);
-    EXPECT_EQ(whole,
-              (std::vector<float>{0, 1, 2, 3, 4, 100, 101, 102, 103, 104}));
-    call.kind = plan::CollectiveKind::reduce_scatter;
-    call.reduction = plan::Reduction::sum;
-    call.src = whole.data();
-    call.dst = mine.data();
-    group.run(call);
-    for (int64_t row = 0; row < outer; ++row)
-      for (int64_t c = 0; c < block; ++c) {
-        int64_t column = rank * block + c;
-        EXPECT_EQ(mine[row * block + c],
-                  column < total ? 4 * (row * 100 + column) : 0);
-      }
-  });
-}
-
-/// Seven columns over three ranks of three: the last rank has one.
-TEST(Collectives, GatherAndScatterCutAtTheTotal) {
-  constexpr int64_t outer = 2, block = 3, total = 7;
-  onGroup(meshOf({3}), {0}, [](unsigned rank, Communicator &group) {
+/// Columns are cut at `total`; what a rank holds beyond is dropped, then zero.
+void gatherAndScatter(unsigned ranks, int64_t block, int64_t total) {
+  constexpr int64_t outer = 2;
+  onGroup(meshOf({ranks}), {0}, [&](unsigned rank, Communicator &group) {
     std::vector<float> mine(outer * block, -1), whole(outer * total, -1);
     for (int64_t row = 0; row < outer; ++row)
       for (int64_t c = 0; c < block; ++c)
@@ -268,10 +234,17 @@ TEST(Collectives, GatherAndScatterCutAtTheTotal) {
       for (int64_t c = 0; c < block; ++c) {
         int64_t column = rank * block + c;
         EXPECT_EQ(sums[row * block + c],
-                  column < total ? 3 * (row * 100 + column) : 0);
+                  column < total ? float(ranks) * float(row * 100 + column)
+                                 : 0);
       }
   });
 }
+
+/// Five columns over four ranks of two: the last rank has none.
+TEST(Collectives, ARankMayHaveNoColumn) { gatherAndScatter(4, 2, 5); }
+
+/// Seven columns over three ranks of three: the last rank has one.
+TEST(Collectives, GatherAndScatterCutAtTheTotal) { gatherAndScatter(3, 3, 7); }
 
 TEST(Collectives, AllToAllExchangesBlocks) {
   onGroup(meshOf({3}), {0}, [](unsigned rank, Communicator &group) {

@@ -71,6 +71,8 @@ public:
     return get(value, Access::Trailing);
   }
   kernel::Expr scalar(mlir::Value value) { return get(value, Access::Scalar); }
+  /// `number` in the type of `x`: f32, i32 or i64.
+  kernel::Expr constantLike(kernel::Expr x, double number);
 
   void setFull(mlir::Value result, kernel::Expr value);
   void setRow(mlir::Value result, kernel::Expr value);
