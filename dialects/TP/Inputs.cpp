@@ -114,6 +114,14 @@ LogicalResult tp::verifyInputs(func::FuncOp function) {
   llvm::StringMap<unsigned> byName;
   std::optional<unsigned> byRole[2];
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    Type type = function.getArgumentTypes()[i];
+    Type element = getElementTypeOrSelf(type);
+    if (!element.isF32() && !element.isBF16() &&
+        !element.isSignlessInteger(1) && !element.isSignlessInteger(32) &&
+        !element.isSignlessInteger(64))
+      return function.emitError("argument ")
+             << i << " is " << type
+             << "; an input holds f32, bf16, i32, i64 or i1";
     InputAttr input = getInput(function, i);
     auto [it, isNew] = byName.try_emplace(input.getName(), i);
     if (!isNew)

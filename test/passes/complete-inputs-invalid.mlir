@@ -32,3 +32,25 @@ func.func @two_losses(%labels: tensor<2x8xi32> {tp.role = "labels"}, %y: tensor<
   %b:2 = tp.cross_entropy %y, %labels {ignore = -2 : i64} : (tensor<2x8x31xf32>, tensor<2x8xi32>) -> (tensor<f32>, tensor<f32>)
   return
 }
+
+// -----
+
+// expected-error@+1 {{argument 0 is 'tensor<2xindex>'; an input holds f32, bf16, i32, i64 or i1}}
+func.func @index(%x: tensor<2xindex>) {
+  return
+}
+
+// -----
+
+// Also where nothing reads it.
+// expected-error@+1 {{argument 1 is 'tensor<2xf64>'; an input holds f32, bf16, i32, i64 or i1}}
+func.func @double(%x: tensor<2xf32>, %y: tensor<2xf64>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error@+1 {{argument 0 is 'tensor<2xui32>'; an input holds f32, bf16, i32, i64 or i1}}
+func.func @unsigned(%x: tensor<2xui32>) {
+  return
+}
