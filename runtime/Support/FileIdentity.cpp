@@ -92,7 +92,7 @@ std::string contentMark(StringRef path) {
   std::vector<uint8_t> text;
   for (int64_t i = 0; i < blocks; ++i) {
     uint8_t block[blockBytes];
-    ssize_t got = ::pread(fd, block, blockBytes, last / (blocks - 1) * i);
+    ssize_t got = ::pread(fd, block, blockBytes, last * i / (blocks - 1));
     if (got > 0)
       text.insert(text.end(), block, block + got);
   }
