@@ -47,8 +47,7 @@ static void readLlama3(ConfigReader &config, ConfigReader &parameters,
       parameters.size("original_max_position_embeddings", maxPositions);
   rope.originalPositions =
       double(config.size("original_max_position_embeddings", inner));
-  if (!parameters.failed() &&
-      rope.highFrequencyFactor <= rope.lowFrequencyFactor)
+  if (rope.highFrequencyFactor <= rope.lowFrequencyFactor)
     parameters.fail("high_freq_factor ({0}) must be greater than "
                     "low_freq_factor ({1})",
                     shortText(rope.highFrequencyFactor),

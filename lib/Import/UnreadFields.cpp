@@ -51,7 +51,6 @@ static constexpr RefusedField refusedFields[] = {
     {"use_bidirectional_attention", "", "only causal attention is supported"},
     {"use_parallel_residual", "", "parallel residuals are not supported"},
     {"use_qk_norm", "", "norms of queries and keys are not supported"},
-    {"use_sliding_window", "", "sliding windows are not supported"},
 };
 
 /// Windows count unless they are switched off beside the size.
@@ -98,8 +97,7 @@ void checkUnreadFields(ConfigReader &config, raw_ostream &warnings) {
                     refused->why);
       return;
     }
-    if (field != "model_type" &&
-        !is_contained(runtime::bookkeepingFields(), field))
+    if (!is_contained(runtime::bookkeepingFields(), field))
       warnings << "warning: " << config.name() << ": field '" << oneLine(field)
                << "' is not known and is ignored\n";
   });

@@ -78,11 +78,4 @@ int64_t BlockMap::localElements() const {
   return product;
 }
 
-int64_t BlockMap::wholeElements() const {
-  int64_t product = 1;
-  for (const Dimension &dimension : dimensions)
-    product *= dimension.whole;
-  return product;
-}
-
 } // namespace colrow::runtime

@@ -27,8 +27,6 @@ public:
 
   /// Elements that the rank stores, padding included.
   int64_t localElements() const;
-  /// Elements of the whole tensor, without padding.
-  int64_t wholeElements() const;
   /// False when another rank, with smaller coordinates on the axes that split
   /// nothing here, stores the same elements.
   bool isFirstCopy() const { return firstCopy; }
