@@ -2,6 +2,7 @@
 //
 // Every field of a config is honoured, refused by name, or named in a warning.
 
+#include "ConfigReader.h"
 #include "TestFolder.h"
 #include <gtest/gtest.h>
 
@@ -84,6 +85,9 @@ TEST(Config, NumbersAndFlagsHaveTheirTypes) {
                  {{{"attn_pdrop", -0.5}},
                   "field 'attn_pdrop' is -0.5; wanted a "
                   "probability, at least 0 and less than 1"},
+                 {{{"resid_pdrop", "0.1"}},
+                  "field 'resid_pdrop' is \"0.1\"; wanted a probability, at "
+                  "least 0 and less than 1"},
                  {{{"scale_attn_weights", 1}},
                   "field 'scale_attn_weights' is 1; wanted true or false"},
                  {{{"activation_function", 3}},
@@ -131,7 +135,9 @@ TEST(Config, ModelTypeAndArchitecture) {
        {{{"model_type", 2}}, "field 'model_type' is 2; wanted a string"},
        {{{"architectures", Array{"GPT2ForSequenceClassification"}}},
         "field 'architectures' has \"GPT2ForSequenceClassification\"; of model "
-        "type gpt2 only GPT2LMHeadModel is supported"}});
+        "type gpt2 only GPT2LMHeadModel is supported"},
+       {{{"architectures", "GPT2LMHeadModel"}},
+        "field 'architectures' is \"GPT2LMHeadModel\"; wanted a list"}});
 }
 
 TEST(Config, FieldsThatChangeTheMathematicsAreRefused) {
@@ -156,6 +162,9 @@ TEST(Config, FieldsThatChangeTheMathematicsAreRefused) {
        {{{"layer_types", Array{"sliding_attention"}}},
         "field 'layer_types' has \"sliding_attention\"; only "
         "\"full_attention\" is supported"},
+       {{{"layer_types", "full_attention"}},
+        "field 'layer_types' is \"full_attention\"; wanted a list of "
+        "\"full_attention\""},
        {{{"attn_logit_softcapping", 50.0}},
         "field 'attn_logit_softcapping' is 50; soft-capped scores are not "
         "supported"},
@@ -182,6 +191,120 @@ TEST(Config, TheSameFieldsSwitchedOffAreNot) {
   Imported result = importConfig(with(llamaConfig(), off));
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.warnings, "");
+}
+
+/// What a field of other mathematics may say without changing anything.
+std::vector<json::Value> neutralValues(StringRef neutral) {
+  if (neutral == "1")
+    return {nullptr, 1, 1.0};
+  if (neutral == "true")
+    return {nullptr, true};
+  return {nullptr, false, 0, 0.0, "", Array{}, Object{}};
+}
+
+std::vector<json::Value> changingValues(StringRef neutral) {
+  std::vector<json::Value> values = {2, 0.5, "yes", Array{0}, Fields{{"a", 0}}};
+  if (neutral.empty())
+    values.insert(values.end(), {true, 1});
+  else
+    values.insert(values.end(), {false, 0, "", Array{}, Object{}});
+  return values;
+}
+
+/// Every field of other mathematics, in every type of JSON: refused by name,
+/// but for the values that switch nothing on.
+TEST(Config, EveryFieldOfOtherMathematicsIsRefusedByName) {
+  std::vector<std::pair<const char *, const char *>> fields = {
+      {"embedding_multiplier", "1"},  {"is_causal", "true"},
+      {"logit_scale", "1"},           {"logits_scaling", "1"},
+      {"partial_rotary_factor", "1"}, {"residual_multiplier", "1"}};
+  for (const char *field : {"add_cross_attention",
+                            "attention_multiplier",
+                            "attn_logit_softcapping",
+                            "clip_qkv",
+                            "cross_attention_hidden_size",
+                            "final_logit_softcapping",
+                            "is_decoder",
+                            "is_encoder_decoder",
+                            "no_rope_layers",
+                            "num_experts",
+                            "num_local_experts",
+                            "per_layer_config",
+                            "pruned_heads",
+                            "qk_layernorm",
+                            "qk_norm",
+                            "quantization_config",
+                            "rope_interleaved",
+                            "tie_encoder_decoder",
+                            "use_bidirectional_attention",
+                            "use_parallel_residual",
+                            "use_qk_norm",
+                            "use_sliding_window"})
+    fields.emplace_back(field, "");
+  auto outcome = [](const char *field, const json::Value &value) {
+    Fields config{{field, value}};
+    ConfigReader reader("c", config);
+    std::string warnings;
+    raw_string_ostream stream(warnings);
+    checkUnreadFields(reader, stream);
+    return toString(reader.takeError()) + warnings;
+  };
+  for (auto [field, neutral] : fields) {
+    for (const json::Value &value : neutralValues(neutral))
+      EXPECT_EQ(outcome(field, value), "") << field;
+    for (const json::Value &value : changingValues(neutral)) {
+      std::string error = outcome(field, value);
+      EXPECT_TRUE(StringRef(error).starts_with(
+          formatv("c: field '{0}' is {1}; ", field, value).str()))
+          << field << ": " << error;
+    }
+  }
+  for (const json::Value &size : {json::Value(0), json::Value(false)})
+    EXPECT_EQ(outcome("sliding_window", size), "");
+}
+
+/// What is quoted of a value is cut, also inside a character; what fits is not.
+TEST(Config, LongValuesAreCut) {
+  std::string fits(58, 'x'), cut(59, 'x');
+  std::string wide = std::string(55, 'x') + "\u00e9\u00e9\u00e9";
+  std::string start = std::string(56, 'x');
+  expectRefused(
+      gpt2Config(),
+      {{{{"n_head", fits}}, wantedSize("n_head", ("\"" + fits + "\"").c_str())},
+       {{{"n_head", cut}},
+        wantedSize("n_head", ("\"" + start + "...").c_str())},
+       {{{"n_head", wide}},
+        wantedSize("n_head", ("\"" + start.substr(1) + "\ufffd...").c_str())}});
+}
+
+/// Where the whole of a step would not fit into 64 bits, with its last size
+/// that is not refused.
+TEST(Config, SizesOfAStepAreLimited) {
+  auto outcome = [](int64_t vocabulary, int64_t batch) {
+    Object config = with(llamaConfig(), {{"vocab_size", vocabulary}});
+    return importConfig(config, batch, 1).error;
+  };
+  int64_t one = 1;
+  EXPECT_EQ(outcome(16, one << 31), "");
+  EXPECT_EQ(outcome(16, (one << 31) + 1),
+            "batch 2147483649 times seq 1 exceeds 2147483648 tokens");
+  EXPECT_EQ(outcome(one << 20, one << 30), "");
+  EXPECT_EQ(outcome((one << 20) + 1, one << 30),
+            "DIR/config.json: batch 1073741824 times seq 1 times width 1048577 "
+            "exceeds 2^50 elements");
+}
+
+/// A token without a gradient there has one here.
+TEST(Config, PaddingTokensAreNamed) {
+  Imported result = importConfig(with(llamaConfig(), {{"pad_token_id", 3}}));
+  EXPECT_EQ(result.error, "");
+  EXPECT_TRUE(StringRef(result.warnings)
+                  .ends_with("config.json: field 'pad_token_id' is 3; here "
+                             "token 3 is trained as any other, where "
+                             "transformers gives its embedding no gradient\n"))
+      << result.warnings;
+  result = importConfig(with(llamaConfig(), {{"pad_token_id", nullptr}}));
+  EXPECT_EQ(result.error + result.warnings, "");
 }
 
 TEST(Config, RopeTypes) {
@@ -215,7 +338,42 @@ TEST(Config, RopeTypes) {
         "rope_parameters: field 'rope_theta' is "
         "-1; wanted a number greater than 0, in float32 too"},
        {{{"rope_scaling", "linear"}},
-        "field 'rope_scaling' is \"linear\"; wanted an object or null"}});
+        "field 'rope_scaling' is \"linear\"; wanted an object or null"},
+       {{{"rope_parameters", Fields{{"rope_type", "default"}}},
+         {"rope_scaling", Fields{{"type", "linear"}, {"factor", 2}}}},
+        "fields 'rope_parameters' and 'rope_scaling' differ; keep one"},
+       // The first error is the one that is told.
+       {rope({{"rope_type", "llama3"}, {"factor", 8}, {"low_freq_factor", 4}}),
+        "rope_parameters: field 'high_freq_factor' is missing; wanted a number "
+        "greater than 0, in float32 too"}});
+}
+
+/// What changes no frequency is accepted, and named where nothing reads it.
+TEST(Config, RopeParametersThatChangeNothing) {
+  auto outcome = [](Fields changes) {
+    Imported result = importConfig(with(llamaConfig(), changes));
+    return result.error + result.warnings;
+  };
+  Object linear = Fields{{"rope_type", "linear"}, {"factor", 2}};
+  EXPECT_EQ(outcome({{"rope_parameters", Object(linear)},
+                     {"rope_scaling", Object(linear)}}),
+            "");
+  EXPECT_EQ(outcome({{"rope_parameters", Object(linear)},
+                     {"rope_scaling", Object{}}}),
+            "");
+  EXPECT_EQ(outcome({{"rope_parameters", Object{}},
+                     {"rope_scaling", Object(linear)}}),
+            "");
+  for (const json::Value &whole : {json::Value(1), json::Value(nullptr)})
+    EXPECT_EQ(outcome({{"rope_parameters",
+                        Fields{{"partial_rotary_factor", whole}}}}),
+              "");
+  std::string warning = outcome(
+      {{"rope_parameters", Fields{{"rope_type", "default"}, {"factor", 2}}}});
+  EXPECT_TRUE(StringRef(warning).ends_with(
+      "config.json: rope_parameters: field 'factor' has no meaning for this "
+      "rope type and is ignored\n"))
+      << warning;
 }
 
 TEST(Config, UnknownFieldsAreNamed) {
@@ -229,15 +387,19 @@ TEST(Config, UnknownFieldsAreNamed) {
 }
 
 TEST(Config, NamesStayOnOneLine) {
-  Imported result = importConfig(with(gpt2Config(), {{"a\nb\x1b", 1}}));
+  Imported result = importConfig(with(gpt2Config(), {{"a\nb\x1b"
+                                                      "c\x7f",
+                                                      1}}));
   EXPECT_TRUE(StringRef(result.warnings)
-                  .ends_with("field 'a?b?' is not known and is ignored\n"));
+                  .ends_with("field 'a?b?c?' is not known and is ignored\n"));
   EXPECT_EQ(StringRef(result.warnings).count('\n'), 1u);
 }
 
 TEST(Config, AliasesOfGpt2) {
   Fields renamed{{"n_embd", "absent"}, {"hidden_size", 8}};
   EXPECT_EQ(importConfig(with(gpt2Config(), renamed)).error, "");
+  Fields both{{"hidden_size", 8}};
+  EXPECT_EQ(importConfig(with(gpt2Config(), both)).error, "");
   expectRefused(gpt2Config(),
                 {{{{"hidden_size", 16}},
                   "fields 'n_embd' (8) and 'hidden_size' (16) mean the same "
@@ -271,6 +433,13 @@ TEST(Config, MalformedFiles) {
   folder.write("config.json", std::string(100000, '['));
   EXPECT_EQ(importFolder(folder).error,
             "DIR/config.json: JSON is nested deeper than 64 levels");
+  // Brackets in strings, and behind a quote that is escaped, nest nothing.
+  folder.write("config.json", "[\"\\\"" + std::string(100, '[') + "\"]");
+  EXPECT_EQ(importFolder(folder).error, "DIR/config.json: not a JSON object");
+  folder.write("config.json", std::string((16 << 20) + 1, ' '));
+  EXPECT_EQ(importFolder(folder).error,
+            "DIR/config.json: file of 16777217 bytes is too large, at most "
+            "16777216");
 }
 
 } // namespace

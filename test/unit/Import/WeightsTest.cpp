@@ -3,6 +3,8 @@
 // A folder's tensors against its config: names, shapes, types.
 
 #include "TestFolder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <gtest/gtest.h>
 
 using namespace colrow::import;
@@ -79,6 +81,47 @@ TEST(Weights, MissingTensors) {
             "belong together");
 }
 
+/// Without the table by which the names' form is told, the full name is meant.
+TEST(Weights, MissingEmbeddings) {
+  std::vector<Entry> entries = gpt2Tensors();
+  entries.erase(entries.begin());
+  EXPECT_EQ(importWith(entries).error,
+            "DIR: tensor 'transformer.wte.weight' of shape [16, 8] is missing; "
+            "config.json and the weights do not belong together");
+}
+
+/// Weights in several files are checked as those in one.
+TEST(Weights, ShardsAreChecked) {
+  TestFolder folder;
+  folder.writeConfig(gpt2Config());
+  auto shard = [&](const char *name, std::vector<Entry> entries) {
+    folder.writeWeights(std::move(entries));
+    ASSERT_FALSE(
+        sys::fs::rename(folder.file("model.safetensors"), folder.file(name)));
+  };
+  auto index = [&](ArrayRef<Entry> first, ArrayRef<Entry> second) {
+    json::Object map;
+    for (const Entry &entry : first)
+      map[entry.name] = "a.safetensors";
+    for (const Entry &entry : second)
+      map[entry.name] = "b.safetensors";
+    json::Value root = Fields{{"weight_map", std::move(map)}};
+    folder.write("model.safetensors.index.json", formatv("{0}", root).str());
+  };
+  std::vector<Entry> all = gpt2Tensors();
+  std::vector<Entry> first(all.begin(), all.begin() + 5),
+      second(all.begin() + 5, all.end());
+  shard("a.safetensors", first);
+  shard("b.safetensors", second);
+  index(first, second);
+  EXPECT_EQ(importFolder(folder).error, "");
+  second[0].shape = {23};
+  shard("b.safetensors", second);
+  EXPECT_EQ(importFolder(folder).error,
+            "DIR/b.safetensors: tensor 'transformer.h.0.attn.c_attn.bias' has "
+            "shape [23], but config.json gives [24]");
+}
+
 TEST(Weights, MisshapenTensors) {
   std::vector<Entry> entries = gpt2Tensors();
   entries[4].shape = {24, 8};
@@ -117,6 +160,14 @@ TEST(Weights, TiedHeadMayStandInTheFile) {
   EXPECT_EQ(
       importWith(plus(gpt2Tensors(), {"lm_head.weight", f32, {17, 8}})).error,
       "DIR/model.safetensors: tensor 'lm_head.weight' has shape [17, 8], but "
+      "config.json gives [16, 8]");
+  // In files with the names of the base class, too.
+  EXPECT_EQ(
+      importWith(plus(gpt2Tensors(""), {"lm_head.weight", f32, {16, 8}})).error,
+      "");
+  EXPECT_EQ(
+      importWith(plus(gpt2Tensors(""), {"lm_head.weight", f32, {16, 9}})).error,
+      "DIR/model.safetensors: tensor 'lm_head.weight' has shape [16, 9], but "
       "config.json gives [16, 8]");
   json::Object own = with(gpt2Config(), {{"tie_word_embeddings", false}});
   EXPECT_EQ(importWith(gpt2Tensors(), own).error,
