@@ -1,7 +1,7 @@
 # RUN: %python %s %t
 # UNSUPPORTED: sanitize
 """With too little address space for the threads that the BLAS library starts on its own, tp-run still
-ends: with its error, or with what was asked."""
+ends: with its error, or with what was asked. With enough, a limit changes nothing."""
 import subprocess
 import sys
 
@@ -23,3 +23,7 @@ for kibibytes in (110000, 150000, 200000, 300000):
         what = f"{kibibytes} KiB, tp-run {colrow.shell(arguments)}"
         colrow.check(done.returncode == code, f"{what}: exit code {done.returncode}, {done.stderr}")
         colrow.check(says in done.stderr, f"{what}: {done.stderr}")
+enough = ["bash", "-c", 'ulimit -v 16000000; exec "$@"', "bash", colrow.tool("tp-run"), "train", plan, "--seed", "1", "--data",
+          data, "--steps", "1"]
+done = subprocess.run(enough, capture_output=True, text=True, timeout=60)
+colrow.check(done.returncode == 0 and "step 1  loss" in done.stdout, f"16 GB are not enough: {done.stderr}")

@@ -6,6 +6,7 @@
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Statistics.h"
 #include "colrow/runtime/Plan/DType.h"
+#include <array>
 #include <cmath>
 #include <limits>
 #include <thread>
@@ -75,6 +76,41 @@ TEST(Collectives, AllReduceOfIntegersAndMaxima) {
                plan::DType::f32, 2, 0, 0, 0, top.data(), top.data()});
     EXPECT_EQ(top, (std::vector<float>{-1, 2}));
   });
+}
+
+/// Every rank's `mine` reduced, on three ranks, by the small and the large
+/// path.
+template <typename T>
+void expectReduced(plan::DType type, plan::Reduction reduction,
+                   std::array<T, 3> mine, T want) {
+  for (int64_t count : {1, 3000})
+    onGroup(meshOf({3}), {0}, [&](unsigned rank, Communicator &group) {
+      std::vector<T> values(count, mine[rank]);
+      group.run({plan::CollectiveKind::all_reduce, reduction, type, count, 0, 0,
+                 0, values.data(), values.data()});
+      EXPECT_EQ(values, std::vector<T>(count, want))
+          << plan::EnumNameDType(type) << ", " << count;
+    });
+}
+
+/// Each type that a plan may reduce is computed as itself: sums of integers
+/// wrap at their own width, and their signs count.
+TEST(Collectives, EveryTypeIsReducedAsItself) {
+  constexpr auto sum = plan::Reduction::sum, max = plan::Reduction::max;
+  expectReduced<float>(plan::DType::f32, sum, {0.5f, -2, 4}, 2.5f);
+  expectReduced<float>(plan::DType::f32, max, {-3, -1, -2}, -1);
+  expectReduced<uint16_t>(plan::DType::bf16, sum,
+                          {toBf16(0.5f), toBf16(-2), toBf16(4)}, toBf16(2.5f));
+  expectReduced<uint16_t>(plan::DType::bf16, max,
+                          {toBf16(-3), toBf16(-1), toBf16(-2)}, toBf16(-1));
+  expectReduced<int32_t>(plan::DType::i32, sum, {INT32_MAX, 1, 5},
+                         INT32_MIN + 5);
+  expectReduced<int32_t>(plan::DType::i32, max, {-3, -1, -2}, -1);
+  expectReduced<int64_t>(plan::DType::i64, sum, {INT64_MAX, 1, 5},
+                         INT64_MIN + 5);
+  expectReduced<int64_t>(plan::DType::i64, max,
+                         {int64_t(1) << 40, -1, (int64_t(1) << 40) + 1},
+                         (int64_t(1) << 40) + 1);
 }
 
 bool same(float a, float b) {
@@ -310,6 +346,53 @@ TEST(Collectives, TotalsCountLoopsAndRingBytes) {
   EXPECT_EQ(totals[0].sentBytes(), 1600 * 2 * 3 / 4);
   EXPECT_EQ(totals[1].axis, "dp,tp");
   EXPECT_EQ(totals[1].sentBytes(), 60 * 7 / 8.0);
+}
+
+/// Bytes of every kind where the plan does not say them, from the sizes; one
+/// kind over two axes counts apart.
+TEST(Collectives, TotalsOfEveryKind) {
+  TestPlan builder;
+  builder.mesh = {{"dp", 2}, {"tp", 4}};
+  builder.scratchBytes = 4096;
+  builder.fill({}, 4096, 0);
+  auto add = [&](CollectiveSpec spec, uint8_t axis) {
+    spec.axes = {axis};
+    spec.dst = {Region::scratch, 1024};
+    builder.collective(spec);
+  };
+  CollectiveSpec sum{plan::CollectiveKind::all_reduce, plan::Reduction::sum};
+  sum.count = 100;
+  add(sum, 0);
+  add(sum, 1);
+  CollectiveSpec exchange{plan::CollectiveKind::all_to_all};
+  exchange.outer = 2, exchange.block = 3;
+  add(exchange, 1);
+  CollectiveSpec scatter{plan::CollectiveKind::reduce_scatter,
+                         plan::Reduction::sum};
+  scatter.outer = 2, scatter.block = 4, scatter.total = 15;
+  add(scatter, 1);
+  CollectiveSpec gather{plan::CollectiveKind::all_gather};
+  gather.outer = 2, gather.block = 4, gather.total = 15;
+  add(gather, 1);
+  LoadedPlan plan = builder.load();
+  auto totals = collectiveTotals(plan.get(), *plan->programs()->Get(0));
+  struct Want {
+    const char *axis;
+    uint64_t payload;
+    double sent;
+  };
+  // All-to-all: a rank holds 4 blocks of 24 bytes and keeps one.
+  std::vector<Want> want = {{"dp", 400, 400},
+                            {"tp", 400, 600},
+                            {"tp", 4 * 4 * 24, 3 * 24},
+                            {"tp", 120, 90},
+                            {"tp", 120, 90}};
+  ASSERT_EQ(totals.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    EXPECT_EQ(totals[i].axis, want[i].axis) << i;
+    EXPECT_EQ(totals[i].payloadBytes, want[i].payload) << i;
+    EXPECT_EQ(totals[i].sentBytes(), want[i].sent) << i;
+  }
 }
 
 } // namespace

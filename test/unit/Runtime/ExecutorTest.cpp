@@ -8,7 +8,9 @@
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <elf.h>
 
 namespace colrow::runtime::test {
 namespace {
@@ -212,6 +214,44 @@ TEST(Executor, MissingKernelIsNamed) {
   EXPECT_HAS(textOf(Executor::create(other.get())), "not a shared object");
 }
 
+/// A plan's kernels with one part of their file's header changed.
+TEST(Executor, KernelsThatThisMachineCannotLoadAreRefused) {
+  auto faultOf = [](std::vector<uint8_t> object) {
+    TestPlan builder;
+    builder.object = std::move(object);
+    builder.persistentBytes = 64;
+    builder.launch("add_int", {{Region::persistent, 0}}, {8}, {{1, {}}});
+    LoadedPlan plan = builder.load();
+    return textOf(Executor::create(plan.get()));
+  };
+  auto changed = [](size_t at, uint8_t value) {
+    std::vector<uint8_t> bytes = testKernels();
+    bytes[at] = value;
+    return bytes;
+  };
+  auto cut = [](size_t size) {
+    std::vector<uint8_t> bytes = testKernels();
+    bytes.resize(size);
+    return bytes;
+  };
+  constexpr size_t type = offsetof(Elf64_Ehdr, e_type);
+  constexpr size_t machine = offsetof(Elf64_Ehdr, e_machine);
+  EXPECT_EQ(faultOf(testKernels()), "");
+  EXPECT_HAS(faultOf(changed(0, 'x')), "kernels are not a shared object");
+  EXPECT_HAS(faultOf(changed(EI_CLASS, ELFCLASS32)),
+             "kernels are not a shared object");
+  EXPECT_HAS(faultOf(changed(type, ET_REL)), "kernels are not a shared object");
+  EXPECT_HAS(faultOf(cut(sizeof(Elf64_Ehdr) - 1)),
+             "kernels are not a shared object");
+#if defined(__x86_64__)
+  EXPECT_HAS(faultOf(changed(machine, EM_AARCH64)),
+             "plan was compiled for another CPU: its kernels are for ELF "
+             "machine 183, this one is x86-64; compile it here");
+#endif
+  // The header is right, what it speaks of is not there.
+  EXPECT_HAS(faultOf(cut(sizeof(Elf64_Ehdr))), "cannot load kernels: ");
+}
+
 TEST(Executor, ImpossibleMemoryIsAnError) {
   TestPlan builder;
   builder.scratchBytes = uint64_t(1) << 46;
@@ -261,6 +301,85 @@ TEST(Executor, TraceHasATrackARank) {
   }
   EXPECT_EQ(slices, 8u);
   EXPECT_EQ(names, 2u);
+}
+
+/// What a trace says of an instruction without a name; a program without
+/// instructions has none; a file that cannot be written is an error.
+TEST(Executor, TracesOfAnyPlanAreWritten) {
+  TempFolder folder;
+  auto traced = [&](const LoadedPlan &plan) {
+    auto executor = start(plan, /*trace=*/true);
+    runOnce(*executor);
+    EXPECT_EQ(textOf(writeTrace(*executor, folder / "t.json")), "");
+    std::vector<std::string> names;
+    llvm::json::Value value = take(readJsonFile(folder / "t.json"));
+    for (const auto &event : *value.getAsObject()->getArray("traceEvents"))
+      if (event.getAsObject()->getString("ph") == "X")
+        names.push_back(event.getAsObject()->getString("name")->str());
+    return names;
+  };
+  TestPlan builder;
+  builder.fill({}, 4, 0);
+  plan::PlanT tables = builder.build();
+  EXPECT_EQ(traced(loaded(tables)), (std::vector<std::string>{"fill"}));
+  tables.programs[0]->instructions[0]->name.clear();
+  EXPECT_EQ(traced(loaded(tables)), (std::vector<std::string>{"Fill"}));
+  LoadedPlan empty = TestPlan().load();
+  EXPECT_EQ(traced(empty), std::vector<std::string>());
+  auto executor = start(empty, /*trace=*/true);
+  EXPECT_HAS(textOf(writeTrace(*executor, folder / "nowhere/t.json")),
+             "cannot create");
+}
+
+/// Beyond what a trace keeps, the first events stay; files of any length are
+/// whole.
+TEST(Executor, LongTracesAreCutAndWhole) {
+  constexpr int64_t most = Executor::maxTraceEvents;
+  for (int64_t trips : {int64_t(20000), most, most + 1}) {
+    TestPlan builder;
+    builder.loop(trips, 1);
+    builder.fill({}, 4, 0);
+    LoadedPlan plan = builder.load();
+    auto executor = start(plan, /*trace=*/true);
+    runOnce(*executor);
+    EXPECT_EQ(int64_t(executor->events(0).size()), std::min(trips, most));
+    if (trips >= most)
+      continue;
+    TempFolder folder;
+    ASSERT_EQ(textOf(writeTrace(*executor, folder / "t.json")), "");
+    llvm::json::Value value = take(readJsonFile(folder / "t.json"));
+    EXPECT_EQ(int64_t(value.getAsObject()->getArray("traceEvents")->size()),
+              trips + 2);
+  }
+}
+
+/// A thread runs all streams in the list's order, so events ask for nothing;
+/// they stand in traces as instructions do.
+TEST(Executor, StreamsAndEventsRunInOrder) {
+  TestPlan builder;
+  At x = builder.buffer(Region::scratch, 64, plan::DType::f32);
+  At kept = builder.buffer(Region::persistent, 64, plan::DType::f32);
+  builder.fill(x, 64, 0);
+  builder.record(7);
+  builder.stream = 1;
+  builder.wait(7);
+  builder.copy(x, kept, 64);
+  builder.record(8);
+  builder.stream = 0;
+  builder.wait(8);
+  builder.fill(x, 64, 1);
+  LoadedPlan plan = builder.load();
+  auto executor = start(plan, /*trace=*/true);
+  *reinterpret_cast<float *>(executor->persistent(0)) = 5;
+  runOnce(*executor);
+  EXPECT_EQ(floatAt(*executor, 0, 0), 0);
+  std::vector<plan::Op> kinds;
+  for (const TraceEvent &event : executor->events(0))
+    kinds.push_back(event.instruction->op_type());
+  EXPECT_EQ(kinds, (std::vector<plan::Op>{plan::Op::Fill, plan::Op::Record,
+                                          plan::Op::Wait, plan::Op::Copy,
+                                          plan::Op::Record, plan::Op::Wait,
+                                          plan::Op::Fill}));
 }
 
 /// More ranks than any machine has cores, many steps: the barriers sleep.

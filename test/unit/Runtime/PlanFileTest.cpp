@@ -5,6 +5,8 @@
 #include "TestPlan.h"
 #include "llvm/Support/FileSystem.h"
 #include <csignal>
+#include <cstring>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +74,32 @@ TEST(PlanFile, OtherVersionAndOtherFilesAreNamed) {
                                json.size()))),
              "not a plan file");
   EXPECT_HAS(textOf(readPlanFile("/nowhere/step.plan")), "cannot open");
+}
+
+/// Tables that the format cannot address, of memory that nobody touches.
+TEST(PlanFile, TablesBeyondTheFormatAreRefused) {
+  constexpr uint64_t most = uint64_t(2) << 30;
+  size_t bytes = most + 4096;
+  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(room, MAP_FAILED);
+  auto *data = static_cast<uint8_t *>(room);
+  TempFolder folder;
+  std::string path = folder / "step.plan";
+  EXPECT_EQ(textOf(writePlanFile(path, ArrayRef(data, most))),
+            path + ": a plan of 2147483648 bytes is larger than the format's "
+                   "2 GiB");
+  EXPECT_FALSE(sys::fs::exists(path));
+  std::vector<uint8_t> header = TestPlan().file();
+  std::memcpy(data, header.data(), 32);
+  std::memcpy(data + 16, &most, 8);
+  EXPECT_EQ(textOf(readPlanBuffer("p", ArrayRef(data, most + 32))),
+            "p: plan file is larger than 2 GiB");
+  ::munmap(room, bytes);
+  writeFile(path, "");
+  ASSERT_EQ(::truncate(path.c_str(), most + 33), 0);
+  EXPECT_HAS(textOf(readPlanFile(path)),
+             "file of 2147483681 bytes is too large, at most 2147483680");
 }
 
 /// In a child process: writes with a limit on file size.

@@ -138,6 +138,34 @@ TEST(Programs, InputsAreDealtOutWithPadding) {
   EXPECT_EQ(std::memcmp(executor->input(3), mask, 6), 0);
 }
 
+/// Three values over two ranks: the fourth is padding, in each type.
+template <typename T>
+void expectPadded(plan::DType type, int64_t padding, T want) {
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  InputSpec spec{"x", "", {3}, 0, 0, padding, type};
+  spec.dims = {{{3, 4, {0}}}};
+  builder.input(spec);
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  LoadedProgram &train = *take(executor->open("train"));
+  T whole[3] = {0, 1, 1};
+  executor->setInput(train, *train.tables().inputs()[0],
+                     reinterpret_cast<char *>(whole));
+  EXPECT_EQ(valuesAt<T>(executor->input(0), 2), (std::vector<T>{0, 1}));
+  EXPECT_EQ(valuesAt<T>(executor->input(1), 2), (std::vector<T>{1, want}))
+      << plan::EnumNameDType(type);
+}
+
+TEST(Programs, PaddingHasTheTypeOfTheInput) {
+  expectPadded<float>(plan::DType::f32, -7, -7);
+  expectPadded<uint16_t>(plan::DType::bf16, -7, toBf16(-7));
+  expectPadded<int32_t>(plan::DType::i32, -70000, -70000);
+  expectPadded<int64_t>(plan::DType::i64, -(int64_t(7) << 40),
+                        -(int64_t(7) << 40));
+  expectPadded<char>(plan::DType::i1, 1, 1);
+}
+
 TEST(Programs, CountsOfLabelsHaveTheirType) {
   for (plan::DType type :
        {plan::DType::f32, plan::DType::i32, plan::DType::i64}) {
