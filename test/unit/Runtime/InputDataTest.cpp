@@ -46,10 +46,8 @@ public:
 
   std::string fault(int64_t step, size_t input) {
     const plan::Input &table = *data->inputs()[input];
-    bytes.assign(elementsOf(ArrayRef<int64_t>(table.shape()->data(),
-                                              table.shape()->size())) *
-                     elementBytes(table.dtype()),
-                 0x55);
+    bytes.assign(
+        elementsOf(listOf(table.shape())) * elementBytes(table.dtype()), 0x55);
     return textOf(data->fill(step, input, bytes.data()));
   }
   template <typename T = int32_t>
@@ -126,6 +124,43 @@ TEST(TokenWindows, LabelsHaveTheirOwnShapeAndRange) {
   EXPECT_EQ(reader.get(0, 0), (List{1, 2, 3, 4}));
   EXPECT_HAS(reader.fault(0, 1), "label 4 at step 0, batch row 0, position 3 "
                                  "is outside the plan's vocabulary of 4");
+}
+
+/// Where the inputs are no rows of tokens, windows cannot fill them.
+TEST(TokenWindows, InputsOfOtherFormsAreRefused) {
+  TempFolder folder;
+  writeFile(folder / "t.txt", "abcdefghijkl");
+  auto faultOf = [&](const InputSpec &ids, const InputSpec &labels) {
+    return Reader({ids, labels}).open(folder / "t.txt");
+  };
+  InputSpec ids{"i", "ids", {2, 3}, 0, 256, 0};
+  InputSpec labels{"l", "labels", {2, 4}, 0, 256, 0};
+  EXPECT_EQ(faultOf(ids, labels), "");
+  for (const InputSpec &other :
+       {InputSpec{"i", "ids", {2, 3, 1}, 0, 256, 0},
+        InputSpec{"i", "ids", {6}, 0, 256, 0},
+        InputSpec{"i", "ids", {3, 2}, 0, 256, 0, plan::DType::i32, {}, 1}})
+    EXPECT_HAS(faultOf(other, labels), "holds tokens, but the plan takes none: "
+                                       "give its inputs (i, l)");
+  for (const InputSpec &other :
+       {InputSpec{"l", "labels", {2, 5}, 0, 256, 0},
+        InputSpec{"l", "labels", {2, 2}, 0, 256, 0},
+        InputSpec{"l", "labels", {1, 3}, 0, 256, 0},
+        InputSpec{"l", "labels", {2, 3, 1}, 0, 256, 0},
+        InputSpec{"l", "labels", {2, 3}, 0, 256, 0, plan::DType::i32, {}, 1}})
+    EXPECT_HAS(faultOf(ids, other), "holds tokens, which are no values of "
+                                    "input l");
+}
+
+/// How many steps there are before data begins anew; at least one.
+TEST(TokenWindows, StepsAreCounted) {
+  TempFolder folder;
+  for (auto [bytes, steps] : {std::pair(3, 1), {6, 1}, {9, 2}, {11, 2}}) {
+    writeFile(folder / "t.txt", std::string(bytes, 'a'));
+    Reader reader = Reader::tokens(2, 2, 256);
+    ASSERT_EQ(reader.open(folder / "t.txt"), "");
+    EXPECT_EQ(reader.data->steps(), steps) << bytes;
+  }
 }
 
 TEST(TokenWindows, BadFilesAreErrors) {
@@ -253,6 +288,23 @@ TEST(TensorInputs, ValuesFitTheirType) {
   EXPECT_HAS(reader.fault(1, 0), "x 2147483648 at step 1, batch row 0, "
                                  "position 0 is not from -2147483648 to "
                                  "2147483647");
+  Reader wide({{"x", "", {1}, 0, 0, 0, plan::DType::i64}});
+  write(path,
+        {tensor<int64_t>("x", TensorType::i64, {2}, {INT64_MIN, INT64_MAX})});
+  ASSERT_EQ(wide.open(path), "");
+  EXPECT_EQ(wide.get<int64_t>(0, 0), (std::vector<int64_t>{INT64_MIN}));
+  EXPECT_EQ(wide.get<int64_t>(1, 0), (std::vector<int64_t>{INT64_MAX}));
+  Reader narrow({{"x", "", {1}, 0, 0, 0, plan::DType::bf16}});
+  write(path, {tensor<int32_t>("x", TensorType::i32, {1}, {-3})});
+  ASSERT_EQ(narrow.open(path), "");
+  EXPECT_EQ(narrow.get<uint16_t>(0, 0), (std::vector<uint16_t>{toBf16(-3)}));
+  // Tokens from another number than 0 on have a range as other inputs have.
+  Reader from({{"x", "ids", {1}, 1, 4, 0}});
+  write(path, {tensor<int32_t>("x", TensorType::i32, {2}, {1, 4})});
+  ASSERT_EQ(from.open(path), "");
+  EXPECT_EQ(from.get(0, 0), (List{1}));
+  EXPECT_HAS(from.fault(1, 0), "token id 4 at step 1, batch row 0, position 0 "
+                               "is not from 1 to 3");
   Reader flags({{"x", "", {1}, 0, 0, 0, plan::DType::i1}});
   write(path, {tensor<int32_t>("x", TensorType::i32, {1}, {2})});
   ASSERT_EQ(flags.open(path), "");
@@ -311,6 +363,62 @@ TEST(TensorInputs, AnyDimensionMayBeTheBatch) {
             (List{6, 7, 8, -1, -1, -1, 15, 16, 17, -1, -1, -1}));
 }
 
+/// Inputs of one value, alone and one a step.
+TEST(TensorInputs, InputsMayHaveNoDimension) {
+  TempFolder folder;
+  std::string path = folder / "d.safetensors";
+  Reader reader({{"x", "", {}, 0, 0, 0, plan::DType::i32, {}, -1}});
+  write(path, {tensor<int32_t>("x", TensorType::i32, {}, {5})});
+  ASSERT_EQ(reader.open(path), "");
+  EXPECT_EQ(reader.get(0, 0), (List{5}));
+  EXPECT_EQ(reader.get(3, 0), (List{5}));
+  write(path, {tensor<int32_t>("x", TensorType::i32, {2}, {5, 6})});
+  ASSERT_EQ(reader.open(path), "");
+  EXPECT_EQ(reader.data->steps(), 2);
+  EXPECT_EQ(reader.get(0, 0), (List{5}));
+  EXPECT_EQ(reader.get(1, 0), (List{6}));
+  write(path, {tensor<int32_t>("x", TensorType::i32, {1, 1}, {5})});
+  EXPECT_HAS(reader.open(path), "x has shape [1, 1]; the plan was compiled for "
+                                "[steps]");
+}
+
+/// Every shape beside those that an input takes.
+TEST(TensorInputs, OtherShapesAreRefused) {
+  TempFolder folder;
+  std::string path = folder / "d.safetensors";
+  auto outcome = [&](const InputSpec &spec, std::vector<int64_t> shape) {
+    int64_t count = elementsOf(shape);
+    write(path, {tensor<int32_t>("x", TensorType::i32, shape, List(count, 1))});
+    return Reader({spec}).open(path);
+  };
+  InputSpec rows{"x", "", {2, 3}, 0, 9, 0}, labels{"x", "labels", {2, 3}, 0, 9};
+  using Shape = std::vector<int64_t>;
+  for (const Shape &shape : {Shape{2, 3}, {1, 3}, {5, 3}, {1, 2, 3}, {4, 2, 3}})
+    EXPECT_EQ(outcome(rows, shape), "") << textOfShape(shape);
+  for (const Shape &shape : {Shape{},
+                             {6},
+                             {0, 3},
+                             {2, 2},
+                             {2, 4},
+                             {0, 2, 3},
+                             {1, 1, 3},
+                             {1, 2, 2},
+                             {1, 1, 2, 3}})
+    EXPECT_HAS(outcome(rows, shape), "the plan was compiled for [steps, 2, 3]")
+        << textOfShape(shape);
+  // Labels may lack their last column, but not their only one.
+  EXPECT_EQ(outcome(labels, {2, 2}), "");
+  EXPECT_EQ(outcome(labels, {1, 2, 2}), "");
+  EXPECT_HAS(outcome(labels, {2, 1}), "x has shape [2, 1]");
+  InputSpec single{"x", "labels", {2, 1}, 0, 9};
+  EXPECT_EQ(outcome(single, {2, 1}), "");
+  EXPECT_HAS(outcome(single, {2, 0}), "x has shape [2, 0]");
+  // What is the batch is not lacking.
+  InputSpec flat{"x", "labels", {3}, 0, 9};
+  EXPECT_EQ(outcome(flat, {2}), "") << "rows of a batch";
+  EXPECT_HAS(outcome(flat, {1, 2}), "x has shape [1, 2]");
+}
+
 TEST(TensorInputs, OthersAreRefused) {
   TempFolder folder;
   std::string path = folder / "d.safetensors";
@@ -321,6 +429,12 @@ TEST(TensorInputs, OthersAreRefused) {
   writeBatches<float>(path, TensorType::f32, std::vector<float>(12, 1));
   EXPECT_HAS(Reader::tokens(1, 3, 10).open(path),
              "has dtype F32; wanted: I64, I32 or BOOL");
+  Reader floats({{"x", "", {1}, 0, 0, 0, plan::DType::f32}});
+  for (TensorType type : {TensorType::f64, TensorType::i16, TensorType::u8}) {
+    write(path,
+          {tensor<char>("x", type, {1}, std::vector<char>(bytesOf(type), 0))});
+    EXPECT_HAS(floats.open(path), "wanted: F32, BF16, F16, I64, I32 or BOOL");
+  }
   write(path,
         {tensor<int32_t>("input_ids", TensorType::i32, {2, 3}, List(6, 1)),
          tensor<int32_t>("labels", TensorType::i32, {1, 3}, List(3, 1))});

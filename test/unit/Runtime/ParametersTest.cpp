@@ -82,6 +82,26 @@ TEST(SourceMap, SlicesStepsAndTransposes) {
   EXPECT_EQ(found, (std::vector<int64_t>{8, 16, 20, 6, 10, 18, 22}));
 }
 
+/// A single element of a tensor, of one dimension or none.
+TEST(SourceMap, OneElement) {
+  flatbuffers::FlatBufferBuilder fbb;
+  std::vector<int64_t> file = {2, 3}, start = {1, 1}, step = {1, 1},
+                       size = {1, 1};
+  fbb.Finish(
+      plan::CreateSourceDirect(fbb, "t", &file, nullptr, &start, &step, &size));
+  SourceMap map(*flatbuffers::GetRoot<plan::Source>(fbb.GetBufferPointer()));
+  ASSERT_EQ(map.elements(), 1);
+  unsigned pieces = 0;
+  map.forEachPiece(
+      0, 1, [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
+        ++pieces;
+        EXPECT_EQ(done, 0);
+        EXPECT_EQ(offset, 4);
+        EXPECT_EQ(length, 1);
+      });
+  EXPECT_EQ(pieces, 1u);
+}
+
 TEST(BlockMap, UnsplitDimensionsAreOneRun) {
   Mesh mesh;
   mesh.sizes = {1};
@@ -421,8 +441,30 @@ TEST(Parameters, SavingWantsEveryElementOnce) {
   EXPECT_EQ(faultOf({low, high}), "");
   EXPECT_HAS(faultOf({low}), "parameters hold 2 of its 4 elements");
   EXPECT_HAS(faultOf({low, low}), "from two parameters");
+  SourceSpec even{"t", {4}, {}, {0}, {2}, {2}, {}};
+  SourceSpec odd{"t", {4}, {}, {1}, {2}, {2}, {}};
+  EXPECT_EQ(faultOf({even, odd}), "");
+  EXPECT_HAS(faultOf({low, odd}), "from two parameters");
   EXPECT_HAS(faultOf({low, {"t", {2, 2}, {}, {0, 0}, {1, 1}, {1, 2}, {}}}),
              "has shape [4] for one parameter, [2, 2] for another");
+}
+
+/// Two parameters of different types cannot be parts of one tensor.
+TEST(Parameters, TensorsHaveOneType) {
+  TestPlan builder;
+  for (plan::DType type : {plan::DType::f32, plan::DType::bf16}) {
+    ParameterSpec w{
+        "w" + std::to_string(builder.parameters.size()), 0, {2}, {{{2, 2}}}};
+    w.sources = {
+        {"t", {4}, {}, {type == plan::DType::f32 ? 0 : 2}, {1}, {2}, {}}};
+    w.dtype = type;
+    builder.add(w);
+  }
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder folder;
+  EXPECT_HAS(textOf(CheckpointFolder::open(folder / "out", *executor)),
+             "tensor t is f32 for one parameter, bf16 for another");
 }
 
 TEST(Parameters, OutputsAreDumpedUnderFileNames) {
@@ -442,6 +484,9 @@ TEST(Parameters, OutputsAreDumpedUnderFileNames) {
       {"logits", "logits", {2, 2}, {}, logits, -1, plan::DType::bf16});
   builder.output({"count", "", {}, {}, count, -1, plan::DType::i64});
   builder.output({"n", "token_count", {}, {}, count, -1, plan::DType::i64});
+  At flags = builder.buffer(Region::scratch, 3, plan::DType::i1);
+  builder.fill(flags, 3, 1);
+  builder.output({"flags", "", {3}, {}, flags, -1, plan::DType::i1});
   LoadedPlan plan = builder.load();
   auto executor = take(Executor::create(plan.get()));
   initializeParameters(*executor, 1, /*onlyWithoutSources=*/false);
@@ -453,11 +498,13 @@ TEST(Parameters, OutputsAreDumpedUnderFileNames) {
       textOf(writeOutputs(*executor, tensorOutputs(train.tables()), path)), "");
   auto file = take(SafetensorsFile::open(path));
   ASSERT_TRUE(file->find("file.w") && file->find("logits"));
-  EXPECT_EQ(file->tensors().size(), 3u) << "counts and losses stay out";
+  EXPECT_EQ(file->tensors().size(), 4u) << "counts and losses stay out";
   EXPECT_EQ(file->find("logits")->type, TensorType::bf16);
   EXPECT_EQ(dataOf(*file, *file->find("logits")), std::vector<char>(8, 0x40));
   EXPECT_EQ(file->find("count")->type, TensorType::i64);
   EXPECT_EQ(dataOf(*file, *file->find("count")), std::vector<char>(8, 1));
+  EXPECT_EQ(file->find("flags")->type, TensorType::boolean);
+  EXPECT_EQ(dataOf(*file, *file->find("flags")), std::vector<char>(3, 1));
   float want[3];
   initialValues(plan->parameters()->Get(0)->init(), 1, 0, 0, 3, want);
   EXPECT_EQ(dataOf(*file, *file->find("file.w")), bytesOf(want, 3));

@@ -88,6 +88,14 @@ TEST(Safetensors, MalformedHeadersAreErrors) {
   EXPECT_EQ(faultOf(tensor("F32", "[2]", "[0,8]")), "");
   EXPECT_EQ(faultOf("{}   ", 0), "");
   EXPECT_HAS(faultOf("[]"), "not a JSON object");
+  EXPECT_HAS(faultOf(""), "not a safetensors file, or truncated: header of 0 "
+                          "bytes");
+  EXPECT_HAS(faultOf("1"), "not a safetensors file, or truncated: header of 1 "
+                           "bytes");
+  EXPECT_HAS(faultOf("{\"__metadata__\":1}"), "__metadata__ is not an object");
+  EXPECT_HAS(faultOf(tensor("F32", "[2.5]", "[0,8]")), "not a list of sizes");
+  EXPECT_HAS(faultOf(tensor("F32", "[2]", "[0,\"8\"]")), "not two offsets");
+  EXPECT_HAS(faultOf(tensor("F32", "[2]", "[0,8,8]")), "not two offsets");
   EXPECT_HAS(faultOf("{\"a\":1}"), "not described by an object");
   EXPECT_HAS(faultOf("{\"a\":"), "not valid JSON");
   EXPECT_HAS(faultOf(std::string(100000, '[')), "nested deeper");
@@ -112,6 +120,47 @@ TEST(Safetensors, MalformedHeadersAreErrors) {
   writeFile(path, std::string(64, '\xff'));
   EXPECT_HAS(textOf(SafetensorsFile::open(path)), "not a safetensors file");
   EXPECT_HAS(textOf(SafetensorsFile::open(folder.path)), "not a regular file");
+}
+
+/// Every type of the format has its name and its size.
+TEST(Safetensors, EveryTypeHasItsSize) {
+  TempFolder folder;
+  std::string path = folder / "m.safetensors";
+  for (auto [name, bytes] : {std::pair("F64", 8),
+                             {"F32", 4},
+                             {"F16", 2},
+                             {"BF16", 2},
+                             {"I64", 8},
+                             {"I32", 4},
+                             {"I16", 2},
+                             {"I8", 1},
+                             {"U64", 8},
+                             {"U32", 4},
+                             {"U16", 2},
+                             {"U8", 1},
+                             {"BOOL", 1},
+                             {"F8_E4M3", 1},
+                             {"F8_E5M2", 1}}) {
+    std::string header = formatv("{{\"a\":{{\"dtype\":\"{0}\",\"shape\":[3],"
+                                 "\"data_offsets\":[0,{1}]}}",
+                                 name, 3 * bytes);
+    writeRaw(path, header, 3 * bytes);
+    auto file = take(SafetensorsFile::open(path));
+    TensorType type = file->find("a")->type;
+    EXPECT_EQ(int(bytesOf(type)), bytes) << name;
+    if (type != TensorType::f8)
+      EXPECT_EQ(nameOf(type), name);
+  }
+}
+
+/// Notes that are no text are others' and not read.
+TEST(Safetensors, NotesAreText) {
+  TempFolder folder;
+  std::string path = folder / "m.safetensors";
+  writeRaw(path, "{\"__metadata__\":{\"format\":\"pt\",\"n\":1}}", 0);
+  auto file = take(SafetensorsFile::open(path));
+  EXPECT_EQ(file->metadata().size(), 1u);
+  EXPECT_EQ(file->metadata().lookup("format"), "pt");
 }
 
 TEST(Safetensors, EveryTruncationAndFlipIsAnErrorOrAFile) {
@@ -180,6 +229,7 @@ TEST(ModelFiles, FindsTensorsInShards) {
                    "safetensors\"}}");
   ModelFiles files = take(ModelFiles::open(folder.path));
   EXPECT_EQ(files.find("b").info->elements(), 2);
+  EXPECT_EQ(files.find("a").info->elements(), 1);
   EXPECT_FALSE(files.find("c"));
   EXPECT_EQ(files.tensors().size(), 2u);
 
@@ -191,6 +241,15 @@ TEST(ModelFiles, FindsTensorsInShards) {
   EXPECT_HAS(textOf(ModelFiles::open(folder.path)), "cannot open");
   writeFile(index, "[]");
   EXPECT_HAS(textOf(ModelFiles::open(folder.path)), "no weight_map");
+  writeFile(index, "{");
+  EXPECT_HAS(textOf(ModelFiles::open(folder.path)), "not valid JSON");
+  for (const char *name : {"\"\"", "\".\"", "\"..\"", "1", "\"a/b\""}) {
+    writeFile(index,
+              ("{\"weight_map\":{\"a\":" + StringRef(name) + "}}").str());
+    EXPECT_HAS(textOf(ModelFiles::open(folder.path)), "which is no file name");
+  }
+  EXPECT_HAS(textOf(ModelFiles::open(index)), "not a folder");
+  EXPECT_HAS(textOf(ModelFiles::open(folder / "nowhere")), "not a folder");
 }
 
 } // namespace
