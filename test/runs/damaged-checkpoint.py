@@ -33,7 +33,9 @@ for key, value in (("step", 2**63 - 1), ("step", 2**50 + 1), ("step", -1), ("ste
                    ("data_position", -1), ("data_position", 2**63 - 1), ("data_position", None), ("seed", "-1"),
                    ("seed", str(2**64)), ("version", 3), ("version", 0), ("version", None), ("run", ""), ("run", "../.."),
                    ("folder", "../out1/step-2"), ("folder", "/etc"), ("folder", ""), ("batch", -1), ("seq", -1),
-                   ("optimizer", 3), ("data", []), ("mesh", 1), ("persistent_fingerprint", "no")):
+                   ("optimizer", 3), ("data", []), ("data", {"name": "x"}), ("data", {"mark": "x"}), ("mesh", 1),
+                   ("mesh", None), ("seed", None), ("persistent_fingerprint", None), ("persistent_fingerprint", "no"),
+                   ("run", "g" * 32), ("run", "0" * 31), ("folder", "2"), ("batch", None), ("seq", None)):
     damaged = copied(1)
     state = json.loads((damaged / "state.json").read_text())
     state[key] = value

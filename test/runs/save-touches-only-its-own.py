@@ -53,6 +53,9 @@ shutil.copytree(outside, out / ".saving")
 (out / "step-5").mkdir()
 (out / "step-5" / "model.safetensors").symlink_to(outside / "chapters" / "one.txt")
 (out / ".current.new").write_text("a file")
+(out / "step-empty").mkdir()
+(out / "step-broken").mkdir()
+(out / "step-broken" / "state.json").write_text("{")
 mine, theirs = contents(out), contents(outside)
 
 
@@ -82,7 +85,7 @@ colrow.check(not (work / "deep").exists(), "a refused run made folders")
 done = colrow.succeed(*run, "--seed", 1, "--steps", 8, "--save", out, "--save-every", 1)
 names = {"current", "model.safetensors", "config.json", "optimizer.safetensors", "state.json"}
 colrow.check(untouched("a run") == names | {"step-8"}, f"left {untouched('a run')}")
-for name in ("step-1", "step-notes", "step-5"):
+for name in ("step-1", "step-notes", "step-5", "step-empty", "step-broken"):
     colrow.check(done.stderr.count(f"{out}/{name}: stays: ") == 1, f"no word, or two, about {name}:\n{done.stderr}")
 
 # The user puts something into the run's own step: it stays, with what it holds.

@@ -65,6 +65,13 @@ openFolder(const std::string &path, Executor &executor,
   return take(CheckpointFolder::open(path, executor, std::move(options)));
 }
 
+/// The four files of a checkpoint without its links, as some copies are.
+void copyWithoutLinks(const std::string &from, const std::string &to) {
+  for (const char *name : {"/model.safetensors", "/config.json",
+                           "/optimizer.safetensors", "/state.json"})
+    writeFile(to + name, readFile(from + name));
+}
+
 TEST(Checkpoint, FolderHoldsOneStepAndLinks) {
   LoadedPlan plan = toyPlan(2, 5).load();
   auto executor = take(Executor::create(plan.get()));
@@ -117,6 +124,94 @@ TEST(Checkpoint, ForeignFoldersAreRefused) {
   writeFile(folder / "file", "");
   EXPECT_HAS(textOf(CheckpointFolder::open(folder / "file", *executor)),
              "cannot");
+}
+
+/// Folders that look like checkpoints but for one entry: refused, whatever the
+/// form, and left as they are.
+TEST(Checkpoint, CheckpointsWithAForeignEntryAreRefused) {
+  LoadedPlan plan = toyPlan(1, 5).load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder links;
+  setAll(*executor, 1);
+  ASSERT_EQ(textOf(openFolder(links.path, *executor)->save({1, 0})), "");
+  auto refused = [&](const std::string &path, const std::string &name) {
+    SaveOptions options;
+    options.overwrite = true;
+    std::vector<std::string> before = list(path);
+    EXPECT_EQ(textOf(CheckpointFolder::open(path, *executor, options)),
+              path + "/" + name +
+                  ": is not from an earlier --save, so it is not overwritten: "
+                  "give --save another folder");
+    EXPECT_EQ(list(path), before);
+  };
+  // Of plain files.
+  std::string old = "{\"version\": 1, \"step\": 3, \"seed\": \"9\", "
+                    "\"data_position\": 6, \"mesh\": \"tp=1\", "
+                    "\"persistent_fingerprint\": \"0x0000000000000007\"}";
+  for (const char *name : {"model.safetensors", "optimizer.safetensors",
+                           "config.json", "model.safetensors.index.json"})
+    for (bool isLink : {false, true}) {
+      TempFolder files;
+      copyWithoutLinks(links.path, files.path);
+      (void)sys::fs::remove(files / name);
+      ASSERT_EQ(isLink ? ::symlink("nowhere", (files / name).c_str())
+                       : ::mkdir((files / name).c_str(), 0777),
+                0);
+      refused(files.path, name);
+    }
+  TempFolder files;
+  copyWithoutLinks(links.path, files.path);
+  writeFile(files / "state.json", old);
+  refused(files.path, "state.json");
+  // Of links: one that leads elsewhere, or a file of its own in place of it.
+  for (const char *name :
+       {"model.safetensors", "optimizer.safetensors", "state.json"})
+    for (bool isLink : {false, true}) {
+      ASSERT_FALSE(sys::fs::remove(links / name));
+      if (isLink)
+        ASSERT_EQ(::symlink("step-1/x", (links / name).c_str()), 0);
+      else
+        writeFile(links / name, "mine");
+      refused(links.path, name);
+      ASSERT_FALSE(sys::fs::remove(links / name));
+      ASSERT_EQ(::symlink((std::string("current/") + name).c_str(),
+                          (links / name).c_str()),
+                0);
+    }
+  for (const char *target : {"elsewhere", "../step-1", "step-1/inner"}) {
+    ASSERT_FALSE(sys::fs::remove(links / "current"));
+    ASSERT_EQ(::symlink(target, (links / "current").c_str()), 0);
+    refused(links.path, "current");
+  }
+}
+
+/// The folder of a run may be gone where a step of it stands; what is in the
+/// way of its folder is named.
+TEST(Checkpoint, FoldersThatCannotBeMadeAreNamed) {
+  LoadedPlan plan = toyPlan(1, 5).load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder folder;
+  auto checkpoint = take(CheckpointFolder::open(folder / "a/b", *executor));
+  writeFile(folder / "a", "came in between");
+  EXPECT_HAS(textOf(checkpoint->begin()), "a/b: ");
+  EXPECT_EQ(readFile(folder / "a"), "came in between");
+  ASSERT_EQ(::symlink("nowhere", (folder / "link").c_str()), 0);
+  EXPECT_HAS(textOf(CheckpointFolder::open(folder / "link", *executor)),
+             "link: cannot open folder");
+}
+
+/// A run that goes on from a checkpoint whose `current` names its step by its
+/// whole path.
+TEST(Checkpoint, CurrentMayBeAWholePath) {
+  LoadedPlan plan = toyPlan(1, 5).load();
+  auto executor = take(Executor::create(plan.get()));
+  TempFolder folder;
+  setAll(*executor, 1);
+  ASSERT_EQ(textOf(openFolder(folder.path, *executor)->save({4, 0})), "");
+  ASSERT_FALSE(sys::fs::remove(folder / "current"));
+  ASSERT_EQ(
+      ::symlink((folder / "step-4").c_str(), (folder / "current").c_str()), 0);
+  EXPECT_EQ(take(resumeFrom(*executor, folder.path)).step, 4);
 }
 
 TEST(Checkpoint, OtherMeshAndOtherModelAreRefused) {
@@ -211,13 +306,6 @@ TEST(Checkpoint, VersionOneIsResumedAndStays) {
                 "config.json", "current", "model.safetensors",
                 "optimizer.safetensors", "state.json", "step-3", "step-5"}));
   EXPECT_EQ(take(resumeFrom(*executor, folder.path)).samples, 10);
-}
-
-/// The four files of a checkpoint without its links, as some copies are.
-void copyWithoutLinks(const std::string &from, const std::string &to) {
-  for (const char *name : {"/model.safetensors", "/config.json",
-                           "/optimizer.safetensors", "/state.json"})
-    writeFile(to + name, readFile(from + name));
 }
 
 /// Every state that a kill can leave between the renames of a save without
@@ -372,6 +460,25 @@ TEST(ModelConfig, WhatDiffersIsNamed) {
              "c.json: not a JSON object");
   EXPECT_HAS(textOf(configDifferences("c.json", "{", "{}")),
              "c.json: not valid");
+  EXPECT_HAS(textOf(configDifferences("c.json", "{}", "{")),
+             "the plan's config.json: not valid");
+  // A value of 60 characters is whole, a longer one is cut.
+  for (size_t size : {58, 59}) {
+    std::string value = "\"" + std::string(size, 'x') + "\"";
+    EXPECT_EQ(differences("{\"a\": " + value + "}", "{}"),
+              "a is " + (size == 58 ? value : value.substr(0, 60) + "...") +
+                  ", this plan has none");
+  }
+}
+
+/// The first four of a list; one line, in any language.
+TEST(ModelConfig, ListsAreCutAndOnOneLine) {
+  std::vector<std::string> items = {"a\nb", "\xc3\xa9", "c\x7f", "d"};
+  EXPECT_EQ(firstOf(items, "; "), "a?b; \xc3\xa9; c?; d");
+  items.push_back("e");
+  items.push_back("f");
+  EXPECT_EQ(firstOf(items, "; "), "a?b; \xc3\xa9; c?; d and 2 more");
+  EXPECT_EQ(firstOf({}, "; "), "");
 }
 
 } // namespace
