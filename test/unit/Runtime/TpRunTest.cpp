@@ -8,6 +8,7 @@
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <csignal>
 #include <cstring>
 #include <sys/wait.h>
 
@@ -150,6 +151,32 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan --seed 1 --steps", 2, "--steps needs a value");
   fails("two.plan --seed 1 --steps 1 --lr -1", 2, "--lr takes a finite");
   fails("two.plan --seed 1 --steps 1 --lr 1e39", 2, "--lr takes a finite");
+  for (const char *rate : {"x", "nan", "inf", "1e-3x", "''"})
+    fails(formatv("two.plan --seed 1 --steps 1 --lr {0}", rate).str(), 2,
+          "--lr takes a finite");
+  for (const char *seed : {"-1", "x", "1.5", "18446744073709551616", "''"})
+    fails(formatv("two.plan --steps 1 --seed {0}", seed).str(), 2,
+          "--seed takes a whole number from 0 on, not '");
+  for (const char *ranks : {"0", "-2", "x"})
+    fails(formatv("two.plan --seed 1 --steps 1 -n {0}", ranks).str(), 2,
+          "error: -n takes a whole number from 1 on, not '");
+  for (const char *every : {"0", "-1", "x"})
+    fails(
+        formatv("two.plan --seed 1 --steps 1 --save o --save-every {0}", every)
+            .str(),
+        2, "--save-every takes a whole number from 1 on, not '");
+  for (const char *steps : {"-1", "1.5", "9223372036854775808", "''"})
+    fails(formatv("two.plan --seed 1 --steps {0}", steps).str(), 2,
+          "--steps takes a whole number from 0 on, not '");
+  for (const char *type : {"u8", "U16", "16"})
+    fails(formatv("two.plan --seed 1 --steps 1 --data-dtype {0}", type).str(),
+          2, "--data-dtype is u16 or u32, not '");
+  fails("--seed 1 --steps 1", 2, "no plan given");
+  fails("two.plan --seed 1 --steps 1 -- --nonsense", 2,
+        "(see tp-run train --help)");
+  fails("two.plan one.plan --seed 1 --steps 1", 2, "(see tp-run train --help)");
+  fails("two.plan --seed 1 --steps 0 --dump-outputs o", 1,
+        "--outputs gradients,logits");
   fails("two.plan --nonsense", 2, "unknown option --nonsense");
   fails("two.plan --seed 1 --steps 1 --save-every 2", 2, "needs --save");
   fails("two.plan --weights a --resume b --steps 1", 2, "exclude each other");
@@ -171,6 +198,80 @@ TEST_F(TpRun, ErrorsAreOneLine) {
         "--outputs gradients,logits");
   fails("two.plan --seed 1 --steps 1 --data text.bin --save text.bin", 1,
         "cannot open folder");
+}
+
+/// Without a verb, or with one that is none.
+TEST_F(TpRun, VerbsAreTold) {
+  for (const char *verb : {"", "two.plan", "evaluate two.plan", "-n 2"}) {
+    EXPECT_EQ(runVerb(verb, ""), 2) << log;
+    EXPECT_HAS(log, "tp-run: error: ");
+    EXPECT_EQ(StringRef(log).count('\n'), 1u) << log;
+  }
+  EXPECT_EQ(runVerb("", ""), 2);
+  EXPECT_HAS(log, "say what to do: tp-run train step.plan");
+}
+
+/// A wrong width of tokens would be read as others, not refused.
+TEST_F(TpRun, TokensHaveTheWidthThatIsGiven) {
+  auto outcome = [&](const char *type) {
+    EXPECT_EQ(run(formatv("one.plan --seed 3 --data text.bin --steps 1 "
+                          "--data-dtype {0}",
+                          type)
+                      .str()),
+              StringRef(type) == "u16" ? 0 : 1);
+    return log;
+  };
+  EXPECT_HAS(outcome("u16"), "step 1  loss ");
+  EXPECT_HAS(outcome("u32"), "no whole number of 4-byte tokens");
+}
+
+/// Bytes that a rank sends are a part of one here.
+TEST_F(TpRun, ReportsHaveBytesThatAreNotWhole) {
+  writePlan("three.plan", toyPlan(3, 7));
+  ASSERT_EQ(
+      run("three.plan --seed 3 --data text.bin --steps 1 --report r.json"), 0)
+      << log;
+  json::Value report = take(readJsonFile(folder / "r.json"));
+  const json::Object &collective =
+      *(*report.getAsObject()->getArray("collectives"))[0].getAsObject();
+  EXPECT_EQ(collective.getNumber("bytes"), 2 * 2 * 4 / 3.0);
+  EXPECT_EQ(collective.getInteger("ranks"), 3);
+}
+
+/// A file that cannot be written when training has failed is told as well.
+TEST_F(TpRun, FailuresOfTrainingAndOfWritingAreBothTold) {
+  ASSERT_EQ(run("two.plan --seed 3 --data text.bin --steps 200 --lr 1e6 "
+                "--report /dev/full"),
+            1);
+  EXPECT_HAS(log, "loss of step ");
+  EXPECT_HAS(log, ": training stopped; /dev/full: cannot write: ");
+  ASSERT_EQ(run("two.plan --seed 3 --data text.bin --steps 1 --trace "
+                "/dev/full"),
+            1);
+  EXPECT_HAS(log, "error: /dev/full: cannot write: ");
+}
+
+/// A second interrupt, some time after the first, does not wait for the step.
+TEST_F(TpRun, InterruptedAgainEndsInTheStep) {
+  TestPlan endless = toyPlan(1, 7);
+  endless.loop(int64_t(1) << 30, 1); // hours
+  At spot = endless.buffer(Region::scratch, 1 << 20, plan::DType::f32);
+  endless.fill(spot, 1 << 20, 0);
+  writePlan("endless.plan", endless);
+  // From when it has a handler of SIGINT on; counted, as one is not enough.
+  writeFile(folder / "script",
+            TP_RUN " train endless.plan --seed 3 --data text.bin --steps 1 "
+                   "> log 2> errors &\n"
+                   "until grep -q '^SigCgt:.*[2367abef]$' /proc/$!/status\n"
+                   "do sleep 0.02; done\n"
+                   "while kill -INT $! 2> /dev/null\n"
+                   "do echo sent >> signals; sleep 0.1; done\n"
+                   "wait $!\n");
+  int status = std::system(
+      ("cd " + folder.path + " && timeout -s KILL 60 sh script").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
+  EXPECT_GE(StringRef(readFile(folder / "signals")).count('\n'), 2u);
+  EXPECT_EQ(readFile(folder / "errors"), "");
 }
 
 TEST_F(TpRun, InterruptEndsAfterTheStep) {
@@ -295,6 +396,16 @@ TEST_F(TpRunFunction, ErrorsAreOneLine) {
     EXPECT_HAS(log, text);
     EXPECT_EQ(StringRef(log).count('\n'), 1u) << log;
   };
+  fails("f.plan f.plan --outputs o", 2, "(see tp-run function --help)");
+  fails("f.plan --outputs o --seed x", 2, "--seed takes a whole number");
+  fails("f.plan --outputs ''", 2, "--outputs takes a FILE, not ''");
+  fails("f.plan --outputs o --program=", 2, "--program takes a NAME, not ''");
+  fails("f.plan --outputs o --inputs=", 2, "--inputs takes a FILE, not ''");
+  fails("f.plan --outputs o --accept-changes", 2, "needs --weights DIR");
+  fails("f.plan --program give --weights nowhere --outputs o", 1, "nowhere");
+  fails("f.plan --program copy --seed 1 --inputs nowhere.safetensors --outputs "
+        "o",
+        1, "nowhere.safetensors: cannot open");
   fails("", 2, "no plan given");
   fails("f.plan", 2, "Give --outputs FILE");
   fails("f.plan --outputs", 2, "--outputs needs a value");
