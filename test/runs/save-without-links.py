@@ -1,14 +1,13 @@
 # RUN: %python %s %t
 """Where there are no symbolic links, checkpoints are plain files, found out before the first step; a copy
 in which links became files can be resumed and saved into."""
-import ctypes
+import errno
 import json
-import os
-import platform
 import shutil
 import subprocess
 import sys
 
+import calls
 import colrow
 
 work = colrow.workspace(sys.argv[1])
@@ -17,28 +16,8 @@ plan = colrow.compile_plan(model, work / "step.plan", 1, 2, 8)
 data = colrow.random_tokens(work / "tokens.bin", 2000, 64)
 common = ("--data", data, "--lr", 1e-3)
 FILES = ["config.json", "model.safetensors", "optimizer.safetensors", "state.json"]
-# Numbers of symlink and symlinkat.
-CALLS = {"x86_64": (88, 266), "aarch64": (36,)}[platform.machine()]
-
-
-class Instruction(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("k", ctypes.c_uint32)]
-
-
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_uint16), ("code", ctypes.POINTER(Instruction))]
-
-
-def forbid_links():
-    """In the child: making a symbolic link fails with EPERM, as file systems without links answer."""
-    code = [Instruction(0x20, 0, 0, 0)]  # the call's number
-    for call in CALLS:
-        code += [Instruction(0x15, 0, 1, call), Instruction(0x06, 0, 0, 0x00050000 | 1)]
-    code.append(Instruction(0x06, 0, 0, 0x7fff0000))
-    array = (Instruction * len(code))(*code)
-    libc = ctypes.CDLL(None)
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(Program(len(code), array)), 0, 0):
-        os._exit(99)
+# As file systems without links answer.
+forbid_links = calls.failing("symlinkat", errno.EPERM)
 
 
 def train(*arguments, links=False):
