@@ -138,6 +138,36 @@ TEST(Programs, InputsAreDealtOutWithPadding) {
   EXPECT_EQ(std::memcmp(executor->input(3), mask, 6), 0);
 }
 
+/// Rows of a batch are those of the ids, else of any input that has rows; what
+/// two ranks' programs take under one name is one input.
+TEST(Programs, BatchesAreCounted) {
+  auto rows = [](const std::vector<InputSpec> &inputs) {
+    TestPlan builder;
+    for (const InputSpec &input : inputs)
+      builder.input(input);
+    LoadedPlan plan = builder.load();
+    return take(Programs::find(plan.get(), "train")).batchRows();
+  };
+  auto input = [](const char *name, const char *role, int dim) {
+    InputSpec spec{name, role, {3, 4}};
+    spec.batchDim = dim;
+    return spec;
+  };
+  EXPECT_EQ(rows({input("x", "", 0), input("i", "ids", 1)}), 4);
+  EXPECT_EQ(rows({input("i", "ids", -1), input("x", "", 0)}), 3);
+  EXPECT_EQ(rows({input("x", "", -1), input("y", "", 1)}), 4);
+  EXPECT_EQ(rows({input("x", "", -1)}), 0);
+  EXPECT_EQ(rows({}), 0);
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  for (uint32_t rank : {0, 1}) {
+    builder.next("step", {rank});
+    builder.input(input("x", "", 0));
+  }
+  LoadedPlan plan = builder.load();
+  EXPECT_EQ(take(Programs::find(plan.get(), "step")).inputs().size(), 1u);
+}
+
 /// Three values over two ranks: the fourth is padding, in each type.
 template <typename T>
 void expectPadded(plan::DType type, int64_t padding, T want) {

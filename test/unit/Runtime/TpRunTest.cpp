@@ -106,6 +106,7 @@ TEST_F(TpRun, ResumedRunEqualsTheUnstopped) {
             readFile(folder / "out/optimizer.safetensors"));
   EXPECT_EQ(run(common + "--resume out --steps 4"), 1);
   EXPECT_HAS(log, "has done 9 steps already");
+  EXPECT_EQ(run(common + "--resume out --seed 3 --steps 9"), 0) << log;
   EXPECT_EQ(run(common + "--resume out --seed 4 --steps 10"), 1);
   EXPECT_HAS(log, "was trained with seed 3, not 4");
   EXPECT_EQ(run("one.plan --resume out --data text.bin --steps 10"), 1);
@@ -175,6 +176,14 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan --seed 1 --steps 1 -- --nonsense", 2,
         "(see tp-run train --help)");
   fails("two.plan one.plan --seed 1 --steps 1", 2, "(see tp-run train --help)");
+  fails("- --seed 1 --steps 1", 1, "error: -: cannot open");
+  fails("one.plan --seed 1 --steps 1 -n 2", 1,
+        "was compiled for 1 rank (tp=1), not 2");
+  TestPlan other = toyPlan(1, 7);
+  other.features = "+no-such-feature";
+  writePlan("cpu.plan", other);
+  fails("cpu.plan --seed 1 --steps 1", 1,
+        "for another CPU: needs no-such-feature");
   fails("two.plan --seed 1 --steps 0 --dump-outputs o", 1,
         "--outputs gradients,logits");
   fails("two.plan --nonsense", 2, "unknown option --nonsense");
@@ -198,6 +207,69 @@ TEST_F(TpRun, ErrorsAreOneLine) {
         "--outputs gradients,logits");
   fails("two.plan --seed 1 --steps 1 --data text.bin --save text.bin", 1,
         "cannot open folder");
+}
+
+/// A step of one rank without inputs; its loss and norm are of this byte.
+TestPlan constantPlan(uint8_t loss, uint8_t norm) {
+  TestPlan plan;
+  At at[2];
+  for (auto [i, byte] : {std::pair(0, loss), {1, norm}}) {
+    at[i] = plan.buffer(Region::scratch, 4, plan::DType::f32);
+    plan.fill(at[i], 4, byte);
+  }
+  plan.output({"loss", "loss", {}, {}, at[0]});
+  plan.output({"grad_norm", "grad_norm", {}, {}, at[1]});
+  return plan;
+}
+
+/// A step that takes nothing needs no data; numbers that are none are told.
+TEST_F(TpRun, StepsMayHaveNoInputs) {
+  writePlan("c.plan", constantPlan(0, 0));
+  ASSERT_EQ(run("c.plan --seed 1 --steps 3"), 0) << log;
+  EXPECT_HAS(log, "step 3  loss 0.000000  grad norm 0.0000");
+  writePlan("c.plan", constantPlan(0, 0xff));
+  ASSERT_EQ(run("c.plan --seed 1 --steps 2"), 0) << log;
+  EXPECT_HAS(log, "step 1  loss 0.000000  left out, nothing moves: the "
+                  "gradient norm is NaN");
+  EXPECT_HAS(log, "\n2 of 2 steps left out\n");
+  writePlan("c.plan", constantPlan(0xff, 0));
+  ASSERT_EQ(run("c.plan --seed 1 --steps 2"), 1) << log;
+  EXPECT_HAS(log, "tp-run: error: loss of step 1 is NaN: training stopped\n");
+}
+
+/// Outputs are those of the first step, not of the last one; of no step none.
+TEST_F(TpRun, OutputsOfTheFirstStepAreDumped) {
+  TestPlan dumping = toyPlan(1, 7);
+  dumping.output({"weight", "", {7}, {}, dumping.parameter(0)});
+  writePlan("d.plan", dumping);
+  std::string common = "d.plan --seed 3 --data text.bin --lr 0.05 ";
+  EXPECT_EQ(run(common + "--steps 0 --dump-outputs o --save out"), 1);
+  EXPECT_HAS(log, "--dump-outputs needs a step, but --steps 0 leaves none");
+  ASSERT_EQ(run(common + "--steps 1 --save out"), 0) << log;
+  ASSERT_EQ(run(common + "--steps 3 --dump-outputs o"), 0) << log;
+  auto dumped = take(SafetensorsFile::open(folder / "o"));
+  auto saved = take(SafetensorsFile::open(folder / "out/model.safetensors"));
+  EXPECT_EQ(dataOf(*dumped, *dumped->find("weight")),
+            dataOf(*saved, *saved->find("toy.weight")));
+}
+
+/// Plans of other compilers: without programs, without counts of memory.
+TEST_F(TpRun, PlansMayLackTables) {
+  plan::PlanT tables = toyPlan(1, 7).build();
+  tables.programs[0]->memory.reset();
+  ASSERT_EQ(textOf(writePlanFile(folder / "m.plan", packed(tables))), "");
+  ASSERT_EQ(run("m.plan --seed 1 --data text.bin --steps 1 --report r.json"), 0)
+      << log;
+  json::Value report = take(readJsonFile(folder / "r.json"));
+  const json::Object &memory = *report.getAsObject()->getObject("memory");
+  EXPECT_EQ(memory.getInteger("arena"), tables.programs[0]->scratch_bytes);
+  EXPECT_EQ(memory.getInteger("parameters"), 0);
+  tables.programs.clear();
+  ASSERT_EQ(textOf(writePlanFile(folder / "n.plan", packed(tables))), "");
+  EXPECT_EQ(run("n.plan --seed 1 --steps 1"), 1);
+  EXPECT_HAS(log, "n.plan: has no program train; programs: none\n");
+  EXPECT_EQ(runVerb("function", "n.plan --outputs o"), 1);
+  EXPECT_HAS(log, "n.plan: has 0 programs: say which with --program\n");
 }
 
 /// Without a verb, or with one that is none.
@@ -272,6 +344,26 @@ TEST_F(TpRun, InterruptedAgainEndsInTheStep) {
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
   EXPECT_GE(StringRef(readFile(folder / "signals")).count('\n'), 2u);
   EXPECT_EQ(readFile(folder / "errors"), "");
+}
+
+/// Either signal ends training between steps; without --save nothing is.
+TEST_F(TpRun, SignalsEndTraining) {
+  for (const char *signal : {"INT", "TERM"}) {
+    writeFile(
+        folder / "script", TP_RUN
+        " train one.plan --seed 3 --data text.bin --steps "
+        "1000000000 > log 2> errors &\n"
+        "until grep -q '^SigCgt:.*[4567cdef]..[2367abef]$' /proc/$!/status\n"
+        "do sleep 0.02; done\n"
+        "kill -$1 $!; wait $!\n");
+    int status = std::system(
+        ("cd " + folder.path + " && timeout -s KILL 60 sh script " + signal)
+            .c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << signal;
+    std::string errors = readFile(folder / "errors");
+    EXPECT_HAS(errors, "tp-run: error: interrupted after step ");
+    EXPECT_EQ(errors.find("saved"), std::string::npos) << errors;
+  }
 }
 
 TEST_F(TpRun, InterruptEndsAfterTheStep) {
