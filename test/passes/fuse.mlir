@@ -149,3 +149,78 @@ func.func @update_behind_reads(%x: tensor<6x16xf32>) {
   tp.output "old", %y : tensor<6x16xf32>
   return
 }
+
+// -----
+
+// A kernel has at most twelve members: the thirteenth op starts the next one.
+// CHECK-LABEL: func.func @long_chain(
+// CHECK-COUNT-12: tp.relu %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-COUNT-2: tp.relu %{{.*}} {tp.kernel = 1 : i64}
+// CHECK-NOT: tp.kernel
+func.func @long_chain(%a0: tensor<6x16xf32>) {
+  %a1 = tp.relu %a0 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a2 = tp.relu %a1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a3 = tp.relu %a2 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a4 = tp.relu %a3 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a5 = tp.relu %a4 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a6 = tp.relu %a5 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a7 = tp.relu %a6 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a8 = tp.relu %a7 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a9 = tp.relu %a8 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a10 = tp.relu %a9 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a11 = tp.relu %a10 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a12 = tp.relu %a11 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a13 = tp.relu %a12 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a14 = tp.relu %a13 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "y", %a14 : tensor<6x16xf32>
+  return
+}
+
+// -----
+
+// Two chains of six meet: the sum joins the later one, which may not take in
+// the other, for that makes thirteen.
+// CHECK-LABEL: func.func @two_long_chains(
+// CHECK-COUNT-6: tp.relu %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-COUNT-6: tp.relu %{{.*}} {tp.kernel = 1 : i64}
+// CHECK-NEXT: tp.add %{{.*}} {tp.kernel = 1 : i64}
+func.func @two_long_chains(%a0: tensor<6x16xf32>, %b0: tensor<6x16xf32>) {
+  %a1 = tp.relu %a0 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a2 = tp.relu %a1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a3 = tp.relu %a2 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a4 = tp.relu %a3 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a5 = tp.relu %a4 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a6 = tp.relu %a5 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b1 = tp.relu %b0 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b2 = tp.relu %b1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b3 = tp.relu %b2 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b4 = tp.relu %b3 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b5 = tp.relu %b4 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b6 = tp.relu %b5 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %s = tp.add %a6, %b6 : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "y", %s : tensor<6x16xf32>
+  return
+}
+
+// -----
+
+// One op less, and all are one kernel.
+// CHECK-LABEL: func.func @two_shorter_chains(
+// CHECK-COUNT-11: tp.relu %{{.*}} {tp.kernel = 0 : i64}
+// CHECK-NEXT: tp.add %{{.*}} {tp.kernel = 0 : i64}
+func.func @two_shorter_chains(%a0: tensor<6x16xf32>, %b0: tensor<6x16xf32>) {
+  %a1 = tp.relu %a0 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a2 = tp.relu %a1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a3 = tp.relu %a2 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a4 = tp.relu %a3 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a5 = tp.relu %a4 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %a6 = tp.relu %a5 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b1 = tp.relu %b0 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b2 = tp.relu %b1 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b3 = tp.relu %b2 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b4 = tp.relu %b3 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %b5 = tp.relu %b4 : (tensor<6x16xf32>) -> tensor<6x16xf32>
+  %s = tp.add %a6, %b5 : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  tp.output "y", %s : tensor<6x16xf32>
+  return
+}

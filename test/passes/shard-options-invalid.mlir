@@ -8,6 +8,10 @@
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 topology=nowhere.yaml" 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w" 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w=-1:tp" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin==0:tp" 2>&1 | FileCheck %s --check-prefix=NAMELESS
+// RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w=0:" 2>&1 | FileCheck %s --check-prefix=AXISLESS
+// RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w=0:tp pin=w=1:tp" 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: tp-opt %s --tp-shard="mesh=tp=2 pin=w=0:tp pin=w=0:tp" -o /dev/null
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=v=0:tp" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w=0:ep" 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not tp-opt %s --tp-shard="mesh=tp=2 pin=w=2:tp" 2>&1 | FileCheck %s --check-prefix=DIMENSION
@@ -25,6 +29,9 @@
 // TOPOLOGY: error: tp-shard: nowhere.yaml{{.*}}: cannot read the topology: No such file or directory
 // FORM: error: pin 'w': wanted PARAM=DIM:AXIS, as in transformer.wte.weight=0:tp
 // NEGATIVE: error: pin 'w=-1:tp': wanted PARAM=DIM:AXIS, as in transformer.wte.weight=0:tp
+// NAMELESS: error: pin '=0:tp': wanted PARAM=DIM:AXIS, as in transformer.wte.weight=0:tp
+// AXISLESS: error: pin 'w=0:': wanted PARAM=DIM:AXIS, as in transformer.wte.weight=0:tp
+// TWO: error: pin 'w=1:tp': 'w' is already pinned on dimension 0
 // NAME: error: pin 'v=0:tp': no parameter is called 'v'; tp-import prints their names
 // AXIS: error: pin 'w=0:ep': the mesh has no axis 'ep'
 // DIMENSION: error: pin 'w=2:tp': 'w' has 2 dimensions

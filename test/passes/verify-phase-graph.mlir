@@ -63,3 +63,51 @@ func.func @unknown_dialect(%x: tensor<6xf32>) {
   %y = "other.negate"(%x) : (tensor<6xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+// Ids key the draws of initial values.
+tp.parameter @a : tensor<6xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+// expected-error@+1 {{'tp.parameter' op has the id 3 of @a; both would be drawn alike, so give it another one}}
+tp.parameter @b : tensor<7xf32> {id = 3 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+// Values inside a function as its arguments.
+func.func @dynamic_result(%x: tensor<6xf32>) -> tensor<6xf32> {
+  // expected-error@+1 {{a value has type 'tensor<?xf32>'; wanted a tensor of static shape, not empty and of at most 2^46 elements}}
+  %0 = "test.op"(%x) : (tensor<6xf32>) -> tensor<?xf32>
+  return %x : tensor<6xf32>
+}
+
+// -----
+
+// expected-error@+1 {{a value has type 'tensor<2x0xf32>'; wanted a tensor of static shape, not empty and of at most 2^46 elements}}
+func.func @empty(%x: tensor<2x0xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{a value has type 'tensor<2x35184372088833xf32>'; wanted a tensor of static shape, not empty and of at most 2^46 elements}}
+func.func @too_large(%x: tensor<2x35184372088833xf32>) {
+  return
+}
+
+// -----
+
+// 2^46 elements are the most.
+func.func @largest(%x: tensor<2x35184372088832xf32>) {
+  return
+}
+
+// -----
+
+// A product that wraps around to 0.
+// expected-error@+1 {{a value has type 'tensor<4294967296x4294967296xf32>'; wanted a tensor of static shape, not empty and of at most 2^46 elements}}
+func.func @wrapping(%x: tensor<4294967296x4294967296xf32>) {
+  return
+}

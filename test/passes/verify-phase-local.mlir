@@ -329,3 +329,44 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+// Two feature axes, each followed by itself: a collective over one leaves the
+// state on the other as it was.
+#mesh = #tp.mesh<"a"=2, "b"=3>
+#rows = #tp.layout<#mesh, [{4 over "a"}, _]>
+#columns = #tp.layout<#mesh, [_, {6 over "b"}]>
+#both = #tp.layout<#mesh, [{4 over "a"}, {6 over "b"}]>
+#r2 = #tp.layout<#mesh, [_, _]>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @w : tensor<2x2xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<4x6xf32, #both>}
+  func.func @two_axes() {
+    %w = tp.param @w : tensor<2x2xf32>
+    %x = tp.all_gather %w over ["a"] {dim = 0 : i64} : tensor<2x2xf32> -> tensor<4x2xf32>
+    tp.output "x", %x {whole = tensor<4x6xf32, #columns>} : tensor<4x2xf32>
+    %y = tp.all_gather %x over ["b"] {dim = 1 : i64} : tensor<4x2xf32> -> tensor<4x6xf32>
+    tp.output "y", %y {whole = tensor<4x6xf32, #r2>} : tensor<4x6xf32>
+    %z = tp.local_slice %x over ["a"] {dim = 0 : i64, layout = #rows} : tensor<4x2xf32> -> tensor<2x2xf32>
+    tp.update @w, %z : tensor<2x2xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"a"=2, "b"=2>
+#columns = #tp.layout<#mesh, [_, {6 over "b"}]>
+#r2 = #tp.layout<#mesh, [_, _]>
+module attributes {tp.mesh = #mesh} {
+  tp.parameter @w : tensor<6x3xf32> {id = 0 : i64, init = #tp.init<zeros>, whole = tensor<6x6xf32, #columns>}
+  func.func @sum_over_the_other_axis(%x: tensor<4x6xf32>) {
+    %w = tp.param @w : tensor<6x3xf32>
+    %v = tp.local_slice %x over ["b"] {dim = 1 : i64, layout = #tp.layout<#mesh, [_, {6 over "b"}]>} : tensor<4x6xf32> -> tensor<4x3xf32>
+    %p = tp.matmul %v, %w : (tensor<4x3xf32>, tensor<6x3xf32>) -> tensor<4x6xf32>
+    // expected-error@+1 {{'tp.all_reduce' op reads a value that is R on axis "a", wanted P; is a collective missing or one too many?}}
+    %y = tp.all_reduce %p over ["a"] : tensor<4x6xf32> -> tensor<4x6xf32>
+    tp.output "y", %y {whole = tensor<4x6xf32, #r2>} : tensor<4x6xf32>
+    return
+  }
+}

@@ -176,3 +176,78 @@ func.func @axis_twice(%x: tensor<6x10xf32, #tp.layout<#mesh, [_, {10 over "tp"}]
 // Source C5
 // expected-error@+1 {{a source has no name}}
 #source = #tp.source<"" : [4] as [4] from [0] step [1] size [4] perm [0]>
+
+// -----
+
+// Mesh C2: 65536 is the largest size.
+#mesh = #tp.mesh<"tp"=65536>
+func.func private @largest(%x: tensor<65536xf32, #tp.layout<#mesh, [{65536 over "tp"}]>>)
+
+// -----
+
+// Mesh C2
+// expected-error@+1 {{mesh axis "tp" has size 65537; it must be from 1 to 65536}}
+#mesh = #tp.mesh<"tp"=65537>
+
+// -----
+
+// Layout C2
+#mesh = #tp.mesh<"tp"=2>
+// expected-error@+1 {{dimension 0: factor 0 pad 2 is not a size and a padded size that is not smaller}}
+#layout = #tp.layout<#mesh, [{0 pad 2 over "tp"}]>
+
+// -----
+
+// Layout C4: what is not split is written _.
+#mesh = #tp.mesh<"tp"=2>
+// expected-error@+1 {{dimension 1: its factors split nothing; write _}}
+func.func @nothing_split(%x: tensor<6x10xf32, #tp.layout<#mesh, [{6 over "tp"}, {2, 5}]>>)
+
+// -----
+
+// Source C2: each of the four lists.
+// expected-error@+1 {{source "w": from, step, size and perm need 2 entries}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1] size [4, 6] perm [0, 1]>
+
+// -----
+
+// expected-error@+1 {{source "w": from, step, size and perm need 2 entries}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6, 1] perm [0, 1]>
+
+// -----
+
+// expected-error@+1 {{source "w": from, step, size and perm need 2 entries}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6] perm [0]>
+
+// -----
+
+// Source C3: before the dimension, at its end, and nothing of it.
+// expected-error@+1 {{source "w": slice 1 leaves its dimension of 6}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, -1] step [1, 1] size [4, 6] perm [0, 1]>
+
+// -----
+
+// expected-error@+1 {{source "w": slice 1 leaves its dimension of 6}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 6] step [1, 1] size [4, 1] perm [0, 1]>
+
+// -----
+
+// expected-error@+1 {{source "w": slice 0 leaves its dimension of 4}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [0, 6] perm [0, 1]>
+
+// -----
+
+// Source C4: no dimension is -1 or the rank.
+// expected-error@+1 {{source "w": perm is not a permutation}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6] perm [0, -1]>
+
+// -----
+
+// expected-error@+1 {{source "w": perm is not a permutation}}
+#source = #tp.source<"w" : [4, 6] as [4, 6] from [0, 0] step [1, 1] size [4, 6] perm [2, 0]>
+
+// -----
+
+// Source C5, of the shape it is read as.
+// expected-error@+1 {{source "w": its sizes are not positive, or make more than 2^46 elements}}
+#source = #tp.source<"w" : [4, 6] as [-4, -6] from [0, 0] step [1, 1] size [4, 6] perm [0, 1]>

@@ -179,3 +179,122 @@ func.func @c4_major_axis_enters(%x: tensor<8x10xf32, #t2>) {
   %y = tp.slice %x over ["dp"] : tensor<8x10xf32, #t2> -> tensor<8x10xf32, #s2>
   return
 }
+
+// -----
+
+// C1: the element type is no layout either.
+#mesh = #tp.mesh<"tp"=2>
+#r2 = #tp.layout<#mesh, [_, _]>
+#c2 = #tp.layout<#mesh, [_, _] copied "tp">
+func.func @c1_element(%x: tensor<6x10xf32, #r2>) {
+  // expected-error@+1 {{'tp.f' op C1: changes the layout only, but the shape or element type differs}}
+  %y = tp.f %x over ["tp"] : tensor<6x10xf32, #r2> -> tensor<6x10xbf16, #c2>
+  return
+}
+
+// -----
+
+// Collectives on local tensors: a block is a part of the whole along one
+// dimension, and blocks of all ranks make the whole.
+#mesh = #tp.mesh<"dp"=2 batch, "tp"=3>
+module attributes {tp.mesh = #mesh} {
+  func.func @good(%x: tensor<2x10xf32>, %y: tensor<6x10xf32>, %z: tensor<5x10xf32>) {
+    %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<6x10xf32>
+    %1 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<5x10xf32>
+    %2 = tp.reduce_scatter %y over ["tp"] {dim = 0 : i64} : tensor<6x10xf32> -> tensor<2x10xf32>
+    %3 = tp.reduce_scatter %z over ["tp"] {dim = 0 : i64} : tensor<5x10xf32> -> tensor<2x10xf32>
+    %4 = tp.all_gather %x over ["dp", "tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<12x10xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @gather_no_dimension(%x: tensor<2x10xf32>) {
+  // expected-error@+1 {{'tp.all_gather' op C1: there is no dimension 2}}
+  %0 = tp.all_gather %x over ["tp"] {dim = 2 : i64} : tensor<2x10xf32> -> tensor<6x10xf32>
+  return
+}
+
+// -----
+
+func.func @gather_rank(%x: tensor<2x10xf32>) {
+  // expected-error@+1 {{'tp.all_gather' op C2: the block is not a part of the whole}}
+  %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<6x10x1xf32>
+  return
+}
+
+// -----
+
+func.func @gather_element(%x: tensor<2x10xf32>) {
+  // expected-error@+1 {{'tp.all_gather' op C2: the block is not a part of the whole}}
+  %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<6x10xbf16>
+  return
+}
+
+// -----
+
+func.func @gather_smaller(%x: tensor<2x10xf32>) {
+  // expected-error@+1 {{'tp.all_gather' op C2: the block is not a part of the whole}}
+  %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<1x10xf32>
+  return
+}
+
+// -----
+
+func.func @gather_other_dimension(%x: tensor<2x10xf32>) {
+  // expected-error@+1 {{'tp.all_gather' op C2: operand and result differ along dimension 1, but blocks are joined along 0}}
+  %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<6x12xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_larger(%x: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.reduce_scatter' op C2: the block is not a part of the whole}}
+  %0 = tp.reduce_scatter %x over ["tp"] {dim = 0 : i64} : tensor<6x10xf32> -> tensor<7x10xf32>
+  return
+}
+
+// -----
+
+#mesh = #tp.mesh<"dp"=2 batch, "tp"=3>
+module attributes {tp.mesh = #mesh} {
+  func.func @gather_too_few(%x: tensor<2x10xf32>) {
+    // expected-error@+1 {{'tp.all_gather' op C3: 3 blocks of 2 along dimension 0 do not make 7}}
+    %0 = tp.all_gather %x over ["tp"] {dim = 0 : i64} : tensor<2x10xf32> -> tensor<7x10xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"dp"=2 batch, "tp"=3>
+module attributes {tp.mesh = #mesh} {
+  func.func @scatter_too_few(%x: tensor<13x10xf32>) {
+    // expected-error@+1 {{'tp.reduce_scatter' op C3: 6 blocks of 2 along dimension 0 do not make 13}}
+    %0 = tp.reduce_scatter %x over ["dp", "tp"] {dim = 0 : i64} : tensor<13x10xf32> -> tensor<2x10xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @reduce_type(%x: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.all_reduce' op C1: operand and result have different types}}
+  %0 = tp.all_reduce %x over ["tp"] : tensor<6x10xf32> -> tensor<6x10xbf16>
+  return
+}
+
+// -----
+
+// A slice's layout says what is cut, over which axes, and of how much.
+#mesh = #tp.mesh<"tp"=2>
+#rows = #tp.layout<#mesh, [{6 over "tp"}, _]>
+module attributes {tp.mesh = #mesh} {
+  func.func @slice_of_another_whole(%x: tensor<5x10xf32>) {
+    // expected-error@+1 {{'tp.local_slice' op C3: cuts dimension 0 of 'tensor<5x10xf32>' over ["tp"], but its layout is #tp.layout<#tp.mesh<"tp"=2>, [{6 over "tp"}, _]>}}
+    %0 = tp.local_slice %x over ["tp"] {dim = 0 : i64, layout = #rows} : tensor<5x10xf32> -> tensor<3x10xf32>
+    return
+  }
+}

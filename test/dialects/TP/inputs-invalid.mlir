@@ -97,3 +97,52 @@ func.func @c4_names(%x: tensor<6xf32> {tp.input = #tp.input<data "x">}, %y: tens
 func.func @c4_roles(%x: tensor<2x6xi32> {tp.input = #tp.input<ids "x">}, %y: tensor<2x6xi32> {tp.input = #tp.input<ids "y">}) {
   return
 }
+
+// -----
+
+// expected-error@+1 {{C3: input "x" is no ranked tensor but 'tensor<*xf32>'}}
+func.func @c3_unranked(%x: tensor<*xf32> {tp.input = #tp.input<data "x">}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{C3: input "x" counts samples along dimension -1, but has 2}}
+func.func @c3_negative_batch(%x: tensor<2x6xf32> {tp.input = #tp.input<data "x", batch = -1>}) {
+  return
+}
+
+// -----
+
+// An i1 is 0 or 1.
+func.func @truth(%x: tensor<6xi1> {tp.input = #tp.input<data "x", low = 0, high = 2>}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{C3: input "x" has a range or padding that 'i1' does not hold}}
+func.func @c3_truth(%x: tensor<6xi1> {tp.input = #tp.input<data "x", low = 0, high = 3>}) {
+  return
+}
+
+// -----
+
+// All of i64 but its largest, which a range does not name.
+func.func @long(%x: tensor<6xi64> {tp.input = #tp.input<data "x", low = -9223372036854775808, high = 9223372036854775807>}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{C3: input "x" has a range or padding that 'i32' does not hold}}
+func.func @c3_low(%x: tensor<6xi32> {tp.input = #tp.input<data "x", low = -2147483649, high = 0>}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{C3: input "x" has a range or padding that 'i32' does not hold}}
+func.func @c3_padding(%x: tensor<6xi32> {tp.input = #tp.input<data "x", padding = 2147483648>}) {
+  return
+}
