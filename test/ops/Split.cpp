@@ -108,12 +108,20 @@ private:
     if (state.isSplit())
       return enterSplit(type, state);
     made.parts.back() = run.ranks;
-    Value parts = argument(stacked(type, run.ranks));
+    // Sums are of f32, and so are the parts.
+    auto summed = RankedTensorType::get(type.getShape(), builder.getF32Type());
+    Value parts = argument(stacked(summed, run.ranks));
     Value part = change<tp::SliceOp>(
         parts, typed(wholeType(parts), State::S(0), run.ranks));
-    auto sum = tp::SumLeadingOp::create(builder, loc, typed(type, state), part);
+    auto sum =
+        tp::SumLeadingOp::create(builder, loc, typed(summed, state), part);
     setWay(sum);
-    return sum;
+    if (type == summed)
+      return sum;
+    auto cast = tp::CastOp::create(builder, loc, typed(type, state), sum);
+    setWays(cast, llvm::cantFail(cast.getFactorRule())
+                      .wayName({layout::WayKind::Linear, 0, 0}));
+    return cast;
   }
 
   /// The split way in the only factor that the op's first operand has first.

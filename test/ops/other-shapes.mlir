@@ -1,0 +1,92 @@
+// RUN: op-test %s --some | FileCheck %s
+//
+// Ops with other shapes, element types and attributes than those of the ODS
+// examples, whole and split (README.md).
+//
+// CHECK: {{^[1-9][0-9]*}} runs of {{[0-9]+}} ops, {{[1-9][0-9]*}} gradients, 0 failed
+
+%x = builtin.unrealized_conversion_cast to tensor<f32>
+%y = builtin.unrealized_conversion_cast to tensor<f32>
+%0 = tp.add %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+%1 = tp.mul %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+%2 = tp.scale %x {factor = -3.0 : f64} : (tensor<f32>) -> tensor<f32>
+%3 = tp.cast %x : (tensor<f32>) -> tensor<bf16>
+%4 = tp.gelu %x {tanh} : (tensor<f32>) -> tensor<f32>
+%5 = tp.relu %x : (tensor<f32>) -> tensor<f32>
+%6 = tp.accumulate %x, %y : (tensor<f32>, tensor<f32>) -> tensor<f32>
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<7xf32>
+%y = builtin.unrealized_conversion_cast to tensor<7xf32>
+%s = builtin.unrealized_conversion_cast to tensor<f32>
+%0 = tp.add %x, %y : (tensor<7xf32>, tensor<7xf32>) -> tensor<7xf32>
+%1 = tp.mul %x, %s : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+%2 = tp.add %x, %s : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+%3 = tp.silu %x : (tensor<7xf32>) -> tensor<7xf32>
+%4 = tp.sum_leading %x : (tensor<7xf32>) -> tensor<f32>
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<2x5x3x7xf32>
+%y = builtin.unrealized_conversion_cast to tensor<5x3x7xf32>
+%z = builtin.unrealized_conversion_cast to tensor<2x5x3x7xf32>
+%0 = tp.add %x, %y : (tensor<2x5x3x7xf32>, tensor<5x3x7xf32>) -> tensor<2x5x3x7xf32>
+%1 = tp.mul %x, %y : (tensor<2x5x3x7xf32>, tensor<5x3x7xf32>) -> tensor<2x5x3x7xf32>
+%2 = tp.mul %x, %z : (tensor<2x5x3x7xf32>, tensor<2x5x3x7xf32>) -> tensor<2x5x3x7xf32>
+%3 = tp.sum_leading %x : (tensor<2x5x3x7xf32>) -> tensor<3x7xf32>
+%4 = tp.gelu_grad %x, %z : (tensor<2x5x3x7xf32>, tensor<2x5x3x7xf32>) -> tensor<2x5x3x7xf32>
+%5 = tp.gelu_grad %x, %z {tanh} : (tensor<2x5x3x7xf32>, tensor<2x5x3x7xf32>) -> tensor<2x5x3x7xf32>
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<5x7xf32>
+%g = builtin.unrealized_conversion_cast to tensor<7xf32>
+%b = builtin.unrealized_conversion_cast to tensor<7xf32>
+%dy = builtin.unrealized_conversion_cast to tensor<5x7xf32>
+%0 = tp.layer_norm %x, %g, %b {eps = 0.5 : f64} : (tensor<5x7xf32>, tensor<7xf32>, tensor<7xf32>) -> tensor<5x7xf32>
+%1 = tp.rms_norm %x, %g {eps = 0.5 : f64} : (tensor<5x7xf32>, tensor<7xf32>) -> tensor<5x7xf32>
+%dx, %dg, %db = tp.layer_norm_grad %x, %g, %dy {eps = 0.5 : f64} : (tensor<5x7xf32>, tensor<7xf32>, tensor<5x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>, tensor<7xf32>)
+// -----
+%q = builtin.unrealized_conversion_cast to tensor<2x3x5x2x4xf32>
+%k = builtin.unrealized_conversion_cast to tensor<2x7x5x4xf32>
+%v = builtin.unrealized_conversion_cast to tensor<2x7x5x4xf32>
+%y, %lse = tp.attention %q, %k, %v {scale = 0.3 : f64} : (tensor<2x3x5x2x4xf32>, tensor<2x7x5x4xf32>, tensor<2x7x5x4xf32>) -> (tensor<2x3x5x2x4xf32>, tensor<2x3x5x2xf32>)
+// -----
+%q = builtin.unrealized_conversion_cast to tensor<2x9x5x1x4xf32>
+%k = builtin.unrealized_conversion_cast to tensor<2x9x5x4xf32>
+%v = builtin.unrealized_conversion_cast to tensor<2x9x5x4xf32>
+%y, %lse = tp.attention %q, %k, %v {scale = 0.5 : f64, causal} : (tensor<2x9x5x1x4xf32>, tensor<2x9x5x4xf32>, tensor<2x9x5x4xf32>) -> (tensor<2x9x5x1x4xf32>, tensor<2x9x5x1xf32>)
+%y2, %lse2 = tp.attention %q, %k, %v {scale = 0.5 : f64, causal, dropout = 0.25 : f64, id = 2 : i64} : (tensor<2x9x5x1x4xf32>, tensor<2x9x5x4xf32>, tensor<2x9x5x4xf32>) -> (tensor<2x9x5x1x4xf32>, tensor<2x9x5x1xf32>)
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<2x3x5x8xf32>
+%y = tp.rotary %x {frequencies = array<f64: 1.0, 0.5, 0.25, 0.125>, scale = 1.5 : f64} : (tensor<2x3x5x8xf32>) -> tensor<2x3x5x8xf32>
+%z = tp.rotary %x {frequencies = array<f64: 1.0, 0.5, 0.25, 0.125>, inverse} : (tensor<2x3x5x8xf32>) -> tensor<2x3x5x8xf32>
+// -----
+%ids = builtin.unrealized_conversion_cast to tensor<5xi64>
+%table = builtin.unrealized_conversion_cast to tensor<11x7xf32>
+%y = tp.embedding %ids, %table : (tensor<5xi64>, tensor<11x7xf32>) -> tensor<5x7xf32>
+// -----
+%logits = builtin.unrealized_conversion_cast to tensor<5x7xf32>
+%labels = builtin.unrealized_conversion_cast to tensor<5xi64>
+%sum, %count = tp.cross_entropy %logits, %labels {ignore = 3 : i64} : (tensor<5x7xf32>, tensor<5xi64>) -> (tensor<f32>, tensor<f32>)
+%p = tp.pick %logits, %labels : (tensor<5x7xf32>, tensor<5xi64>) -> tensor<5xf32>
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<7xf32>
+%w = builtin.unrealized_conversion_cast to tensor<5x7xf32>
+%x2 = builtin.unrealized_conversion_cast to tensor<3x7xf32>
+%y2 = tp.matmul %x2, %w : (tensor<3x7xf32>, tensor<5x7xf32>) -> tensor<3x5xf32>
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<7xf32>
+%y = tp.sum_squares %x : (tensor<7xf32>) -> tensor<3xf32>
+// -----
+%p = builtin.unrealized_conversion_cast to tensor<7xf32>
+%g = builtin.unrealized_conversion_cast to tensor<7xf32>
+%m = builtin.unrealized_conversion_cast to tensor<7xf32>
+%v = builtin.unrealized_conversion_cast to tensor<7xf32>
+%scale = builtin.unrealized_conversion_cast to tensor<f32>
+%new_p, %new_m, %new_v = tp.adamw %p, %g, %m, %v, %scale {beta1 = 0.7 : f64, beta2 = 0.6 : f64, eps = 0.1 : f64, decay = 0.0 : f64} : (tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<7xf32>, tensor<f32>) -> (tensor<7xf32>, tensor<7xf32>, tensor<7xf32>)
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<5x7xbf16>
+%w = builtin.unrealized_conversion_cast to tensor<3x7xbf16>
+%b = builtin.unrealized_conversion_cast to tensor<7xbf16>
+%0 = tp.matmul %x, %w : (tensor<5x7xbf16>, tensor<3x7xbf16>) -> tensor<5x3xbf16>
+%1 = tp.add %x, %b : (tensor<5x7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
+%2 = tp.gelu %x : (tensor<5x7xbf16>) -> tensor<5x7xbf16>
+%3 = tp.sum_leading %x : (tensor<5x7xbf16>) -> tensor<7xf32>
+%4 = tp.cast %x : (tensor<5x7xbf16>) -> tensor<5x7xf32>
+%5 = tp.rms_norm %x, %b {eps = 1.0e-5 : f64} : (tensor<5x7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
