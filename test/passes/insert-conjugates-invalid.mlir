@@ -21,3 +21,15 @@ module attributes {tp.mesh = #mesh} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#r1 = #tp.layout<#mesh, [_]>
+module attributes {tp.mesh = #mesh} {
+  func.func @no_ways(%x: tensor<6xf32, #r1>) {
+    // expected-error@+1 {{'tp.relu' op has no ways; run tp-shard before tp-insert-conjugates}}
+    %y = tp.relu %x : (tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+    return
+  }
+}

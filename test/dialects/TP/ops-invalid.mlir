@@ -386,3 +386,38 @@ func.func @dynamic_shape(%x: tensor<?xf32>) {
   %y = tp.relu %x : (tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+// tp.parameter C3
+// expected-error@+1 {{'tp.parameter' op C3: rank -1 is negative}}
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>, rank = -1 : i64}
+
+// -----
+
+// tp.parameter C4
+#mesh = #tp.mesh<"tp"=2>
+#m2 = #tp.layout<#mesh, [_, _] partial_max "tp">
+// expected-error@+1 {{'tp.parameter' op C4: a stored layout is split or replicated, never copied or partial}}
+tp.parameter @w : tensor<8x4xf32, #m2> {id = 0 : i64, init = #tp.init<zeros>}
+
+// -----
+
+// tp.output C3: blocks of what must be one number.
+#mesh = #tp.mesh<"tp"=2>
+#c0 = #tp.layout<#mesh, [] copied "tp">
+func.func @loss_is_bf16(%x: tensor<bf16>) {
+  // expected-error@+1 {{'tp.output' op C3: "loss" is f32, not 'bf16'; put tp.cast on it}}
+  tp.output "loss", %x : tensor<bf16>
+  return
+}
+
+// -----
+
+// tp.next C1
+func.func @next_with_arguments() {
+  // expected-error@+1 {{'tp.next' op C1: goes on to another block than the one that follows (which takes no arguments); phases run in their order}}
+  "tp.next"()[^second] : () -> ()
+^second(%x: tensor<6xf32>):
+  return
+}

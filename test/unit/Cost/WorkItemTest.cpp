@@ -93,19 +93,56 @@ TEST(WorkItem, ChangesAreCollectivesOfTheirRanks) {
   EXPECT_EQ(flopsOf(change(ChangeKind::AllGather)), 0);
   EXPECT_EQ(memoryBytesOf(change(ChangeKind::AllGather)), 0);
   EXPECT_EQ(model.workPs(change(ChangeKind::AllReduce)), 6 * 100 + 3000);
-  EXPECT_EQ(model.workPs(change(ChangeKind::AllGather)), 3 * 100 + 1500);
+  for (ChangeKind kind : {ChangeKind::AllGather, ChangeKind::ReduceScatter,
+                          ChangeKind::AllToAll}) {
+    EXPECT_EQ(model.workPs(change(kind)), 3 * 100 + 1500);
+    EXPECT_EQ(model.workPs(change(kind, 4)), 3 * 100 + 75000);
+  }
   // Farther apart they are on the outer level.
   EXPECT_EQ(model.workPs(change(ChangeKind::AllReduce, 4)), 6 * 100 + 150000);
   EXPECT_EQ(toString(change(ChangeKind::ReduceScatter, 2)),
             "reduce_scatter(1000, 4, 2)");
 }
 
-TEST(WorkItem, EqualIsEqual) {
-  EXPECT_TRUE(WorkItem(Rows{1, 2}) == WorkItem(Rows{1, 2}));
-  EXPECT_FALSE(WorkItem(Rows{1, 2}) == WorkItem(Rows{2, 1}));
-  EXPECT_FALSE(WorkItem(Rows{}) == WorkItem(Change{}));
-  EXPECT_FALSE(WorkItem(Gemm{1, 2, 3, 4, 4, 4, 4}) ==
-               WorkItem(Gemm{1, 2, 3, 4, 4, 4, 2}));
+/// Items that differ in one field each: none equals another, and no two have
+/// the same text or, here, the same hash.
+TEST(WorkItem, EveryFieldCounts) {
+  Attention attention{2, 3, 5, 7, 11, 13, 17, false, 0, false, 4};
+  std::vector<WorkItem> items = {Gemm{}, attention, Rows{}, Change{}};
+  for (auto field : {&Gemm::batch, &Gemm::m, &Gemm::n, &Gemm::k, &Gemm::aBytes,
+                     &Gemm::bBytes, &Gemm::cBytes}) {
+    Gemm gemm;
+    gemm.*field = 9;
+    items.push_back(gemm);
+  }
+  for (auto field : {&Attention::batch, &Attention::heads, &Attention::groups,
+                     &Attention::s, &Attention::t, &Attention::d, &Attention::e,
+                     &Attention::window, &Attention::bytes}) {
+    Attention other = attention;
+    other.*field = 19;
+    items.push_back(other);
+  }
+  for (auto field : {&Attention::causal, &Attention::gradient}) {
+    Attention other = attention;
+    other.*field = true;
+    items.push_back(other);
+  }
+  for (Rows rows : {Rows{1, 2}, Rows{2, 1}, Rows{1, 1}})
+    items.push_back(rows);
+  for (Change change : {Change{ChangeKind::AllGather, 0, 1, 1},
+                        Change{ChangeKind::ReduceScatter, 0, 1, 1},
+                        Change{ChangeKind::AllToAll, 0, 1, 1},
+                        Change{ChangeKind::AllReduce, 8, 1, 1},
+                        Change{ChangeKind::AllReduce, 0, 8, 1},
+                        Change{ChangeKind::AllReduce, 0, 1, 8}})
+    items.push_back(change);
+  for (size_t i = 0; i < items.size(); ++i)
+    for (size_t j = 0; j < items.size(); ++j) {
+      SCOPED_TRACE(toString(items[i]) + " and " + toString(items[j]));
+      EXPECT_EQ(items[i] == items[j], i == j);
+      EXPECT_EQ(toString(items[i]) == toString(items[j]), i == j);
+      EXPECT_EQ(hashOf(items[i]) == hashOf(items[j]), i == j);
+    }
 }
 
 TEST(WorkItem, HugeShapesSaturate) {

@@ -55,6 +55,31 @@ TEST(Layout, CopiedAxesAreASet) {
   EXPECT_EQ(canonical(a), canonical(b));
 }
 
+/// Layouts and meshes that differ in one field each: none equals another.
+TEST(Layout, EveryFieldCounts) {
+  std::vector<Layout> layouts(4, Layout(2));
+  layouts[1].copied = {tp};
+  layouts[2].partial = {tp};
+  layouts[3].partialMax = {tp};
+  for (const DimLayout &dim :
+       {DimLayout{{6, 8, {tp}}}, DimLayout{{8, 8, {tp}}},
+        DimLayout{{6, 12, {tp}}}, DimLayout{{6, 8, {dp}}},
+        DimLayout{{6, 8, {dp, tp}}}, DimLayout{{6, 8, {tp}}, {2, 2, {}}}})
+    for (unsigned d : {0, 1})
+      layouts.push_back(withDim(2, d, dim));
+  layouts.push_back(Layout(1));
+  for (size_t i = 0; i < layouts.size(); ++i)
+    for (size_t j = 0; j < layouts.size(); ++j)
+      EXPECT_EQ(layouts[i] == layouts[j], i == j) << i << " and " << j;
+  const MeshAxis axes[] = {{"tp", 2, AxisRole::Feature},
+                           {"ep", 2, AxisRole::Feature},
+                           {"tp", 4, AxisRole::Feature},
+                           {"tp", 2, AxisRole::Batch}};
+  for (const MeshAxis &a : axes)
+    for (const MeshAxis &b : axes)
+      EXPECT_EQ(a == b, &a == &b);
+}
+
 TEST(Layout, CanonicalFormIsStable) {
   Layout once =
       canonical(withDim(1, 0, {{6, 8, {tp}}, {5, 5, {}}, {2, 2, {}}}));

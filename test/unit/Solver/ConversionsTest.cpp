@@ -143,6 +143,10 @@ TEST(Cost, SumsSaturateAndInfinityAbsorbs) {
   EXPECT_TRUE((Cost{0, INT64_MAX, 0} + Cost{0, 1, 0}).isInfinite());
   EXPECT_TRUE((Cost::infinite() + Cost{-5}).isInfinite());
   EXPECT_TRUE((Cost::infinite() - Cost{5}).isInfinite());
+  EXPECT_TRUE((Cost{0, 0, INT64_MAX} + Cost{0, 0, 1}).isInfinite());
+  for (Cost least : {Cost{INT64_MIN, 0, 0}, Cost{0, INT64_MIN, 0},
+                     Cost{0, 0, INT64_MIN}})
+    EXPECT_TRUE((least - Cost{1, 1, 1}).isInfinite());
   EXPECT_EQ((Cost{3, 2, 1} - Cost{1, 5, 1}), (Cost{2, -3, 0}));
   EXPECT_TRUE((Cost{1, 9, 9} < Cost{2, 0, 0}));
   EXPECT_TRUE((Cost{1, 1, 9} < Cost{1, 2, 0}));

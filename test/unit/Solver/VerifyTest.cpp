@@ -37,6 +37,16 @@ TEST(Verify, ConversionTables) {
             "conversion table 0: has 3 costs for 2 states, wanted 4");
   EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].cost[1] = {-1}; }),
             "conversion table 0: conversion 0 to 1 has a negative cost");
+  EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].numStates = 0; }),
+            "conversion table 0: has 0 states, wanted 1 to 16");
+  for (Cost negative : {Cost{0, -1, 0}, Cost{0, 0, -1}})
+    EXPECT_EQ(
+        messageAfter([&](Problem &p) { p.conversions[0].cost[2] = negative; }),
+        "conversion table 0: conversion 1 to 0 has a negative cost");
+  for (Cost some : {Cost{0, 1, 0}, Cost{0, 0, 1}})
+    EXPECT_EQ(
+        messageAfter([&](Problem &p) { p.conversions[0].cost[0] = some; }),
+        "conversion table 0: keeping state 0 must cost nothing");
   EXPECT_EQ(messageAfter([](Problem &p) { p.conversions[0].cost[3] = {1}; }),
             "conversion table 0: keeping state 1 must cost nothing");
 }
@@ -52,6 +62,8 @@ TEST(Verify, Values) {
             "node 0: operand value 0 is not the result of an earlier node");
   EXPECT_EQ(messageAfter([](Problem &p) { p.nodes[1].results = {0}; }),
             "node 1: result value 0 is out of range or has another producer");
+  EXPECT_EQ(messageAfter([](Problem &p) { p.nodes[1].results = {1}; }),
+            "node 1: result value 1 is out of range or has another producer");
 }
 
 TEST(Verify, Choices) {
