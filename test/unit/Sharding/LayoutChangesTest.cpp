@@ -84,6 +84,27 @@ TEST(LayoutChanges, OneRankDoesNothing) {
     EXPECT_EQ(work(query, from, to), "") << from << to;
 }
 
+/// From every kind of state to every other: a whole of 96 bytes, blocks of 32.
+TEST(LayoutChanges, WorkOfOneChange) {
+  using K = layout::StateKind;
+  auto one = [](K from, K to) {
+    auto held = [](K kind) { return kind == K::Split ? 32 : 96; };
+    auto item = changeWork(from, to, held(from), held(to), 3, 4);
+    return item ? item->str() : "";
+  };
+  for (K whole : {K::Replicated, K::Copied}) {
+    EXPECT_EQ(one(K::Split, whole), "tp.all_gather all_gather(96, 3, 4)");
+    EXPECT_EQ(one(whole, K::Split), "tp.local_slice rows(0, 32)");
+    EXPECT_EQ(one(K::Partial, whole), "tp.all_reduce all_reduce(96, 3, 4)");
+    EXPECT_EQ(one(K::PartialMax, whole), "tp.all_reduce all_reduce(96, 3, 4)");
+  }
+  EXPECT_EQ(one(K::Partial, K::Split),
+            "tp.reduce_scatter reduce_scatter(96, 3, 4)");
+  EXPECT_EQ(one(K::Split, K::Split), "tp.all_to_all all_to_all(32, 3, 4)");
+  EXPECT_EQ(one(K::Replicated, K::Copied), "");
+  EXPECT_FALSE(changeWork(K::Split, K::Replicated, 96, 96, 1, 1));
+}
+
 TEST(LayoutChanges, QueriesKnowTheStrideOfTheAxis) {
   MLIRContext context;
   context.loadDialect<tp::TPDialect>();
