@@ -103,8 +103,12 @@ struct CountPass : passes::impl::CountBase<CountPass> {
 
   LogicalResult count(func::FuncOp step, const layout::Mesh &mesh,
                       const cost::CostModel &model) {
-    auto predicted =
-        StepTotals::fromAttr(step->getAttr(tp::getPredictedAttrName()));
+    Attribute said = step->getAttr(tp::getPredictedAttrName());
+    auto predicted = StepTotals::fromAttr(said);
+    if (said && !predicted)
+      return step.emitError("has a ")
+             << tp::getPredictedAttrName()
+             << " that is not what tp-shard writes; run tp-shard again";
     StepTotals counted = countStep(step, mesh, model);
     DictionaryAttr attr = counted.toAttr(&getContext());
     step->setAttr(tp::getCountedAttrName(), attr);

@@ -69,3 +69,81 @@ module attributes {tp.mesh = #mesh, tp.topology = {name = "none"}} {
     return
   }
 }
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{tp-count: internal error: the totals differ, though their parts are equal}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 1 : i64, collectives = 0 : i64, flops = 0 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1 : i64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{tp-count: internal error: the totals differ, though their parts are equal}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 1 : i64, flops = 0 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1 : i64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{tp-count: internal error: the totals differ, though their parts are equal}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 0 : i64, flops = 1 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1 : i64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+// A prediction that cannot be read is none that holds.
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{has a tp.predicted that is not what tp-shard writes; run tp-shard again}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 0 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1 : i64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{has a tp.predicted that is not what tp-shard writes; run tp-shard again}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 0 : i64, flops = 0 : i32, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1 : i64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{has a tp.predicted that is not what tp-shard writes; run tp-shard again}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 0 : i64, flops = 0 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+module attributes {tp.mesh = #mesh} {
+  // expected-error@+1 {{has a tp.predicted that is not what tp-shard writes; run tp-shard again}}
+  func.func @main(%x: tensor<6x4xf32>) attributes {tp.predicted = {bytes = 0 : i64, collectives = 0 : i64, flops = 0 : i64, picoseconds = 4800 : i64, saved_bytes = 0 : i64, work = {"tp.relu rows(0, 96)" = 1.0 : f64}}} {
+    %y = tp.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+    return
+  }
+}
