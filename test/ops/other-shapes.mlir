@@ -90,3 +90,11 @@
 %3 = tp.sum_leading %x : (tensor<5x7xbf16>) -> tensor<7xf32>
 %4 = tp.cast %x : (tensor<5x7xbf16>) -> tensor<5x7xf32>
 %5 = tp.rms_norm %x, %b {eps = 1.0e-5 : f64} : (tensor<5x7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
+// -----
+// Ones belong to the runs that they end, on either side.
+%x = builtin.unrealized_conversion_cast to tensor<1x5x1x14xf32>
+%0 = tp.reshape %x : (tensor<1x5x1x14xf32>) -> tensor<5x14xf32>
+%1 = tp.reshape %x : (tensor<1x5x1x14xf32>) -> tensor<1x5x7x2x1xf32>
+%2 = tp.reshape %x : (tensor<1x5x1x14xf32>) -> tensor<5x14x1xf32>
+%3 = tp.reshape %x : (tensor<1x5x1x14xf32>) -> tensor<70xf32>
+%4 = tp.reshape %3 : (tensor<70xf32>) -> tensor<5x1x7x2xf32>

@@ -127,3 +127,14 @@ func.func @many() -> tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32> {
   %w = tp.param @w : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>
   return %w : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>
 }
+
+// -----
+
+tp.parameter @w : tensor<6x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.state @w.exp_avg of @w "exp_avg" : tensor<6x4xf32>
+func.func @reads_state(%x: tensor<2x4xf32>) -> tensor<2x6xf32> {
+  // expected-error@+1 {{'tp.param' op reads @w.exp_avg, which is optimizer state; a graph reads parameters only}}
+  %m = tp.param @w.exp_avg : tensor<6x4xf32>
+  %y = tp.matmul %x, %m : (tensor<2x4xf32>, tensor<6x4xf32>) -> tensor<2x6xf32>
+  return %y : tensor<2x6xf32>
+}
