@@ -94,7 +94,7 @@ LogicalResult ObjectOp::verify() {
 LogicalResult ProgramOp::verify() {
   // C1
   size_t blocks = getBody().getBlocks().size();
-  if (getPhases().empty() || blocks != getPhases().size())
+  if (blocks != getPhases().size())
     return emitOpError("C1: has ")
            << blocks << " blocks and " << getPhases().size()
            << " phases; wanted one block a phase";

@@ -176,3 +176,151 @@ tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offs
 
 // expected-error@+1 {{'tp.parameter' op has an attribute "plan.place", which the plan dialect does not know}}
 tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.place = 64 : i64}
+
+// -----
+
+// expected-error@+1 {{'tp.parameter' op has plan.offset = 64 : i32; wanted bytes (i64, not negative) on a parameter or state}}
+tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 64 : i32}
+
+// -----
+
+// expected-error@+1 {{'tp.parameter' op has plan.offset = "64"; wanted bytes (i64, not negative) on a parameter or state}}
+tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = "64"}
+
+// -----
+
+// expected-error@+1 {{'func.call' op has plan.offset = 64 : i64; wanted bytes (i64, not negative) on a parameter or state}}
+func.func private @f() attributes {} { func.call @f() {plan.offset = 64 : i64} : () -> () return }
+
+// -----
+
+// expected-error@+1 {{'plan.constant' op C1: holds 'vector<2xf32>'; wanted a tensor of static shape, not empty}}
+plan.constant @constant_vector = dense<1.0> : vector<2xf32>
+
+// -----
+
+// expected-error@+1 {{'plan.constant' op C1: holds 'tensor<0xf32>'; wanted a tensor of static shape, not empty}}
+plan.constant @constant_empty = dense<> : tensor<0xf32>
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op C1: argument 0 is 'f64' with an extent of 8 bytes; wanted elements of a buffer and at least 1 byte}}
+plan.kernel @kernel_type [f64 read 8]
+
+// -----
+
+// expected-error@+1 {{'plan.kernel' op C2: its text has arguments [#plan.arg<f32 write 4>] and 1 integers, the op says otherwise}}
+plan.kernel @kernel_c2_ints [f32 write 4] {
+  "kernel rows [] cols 1 ints 1"
+  "  arg0: f32 write offset 0 rows [] col 1"
+  "  %0 = const 00000000 (0.000000e+00) : f32 scalar"
+  "  store arg0 offset 0 %0"
+}
+
+// -----
+
+// expected-error@+1 {{'plan.object' op C1: code is 'tensor<1x2xi8>', not a list of i8}}
+plan.object "cpu" "" = dense<1> : tensor<1x2xi8>
+
+// -----
+
+// expected-error@+1 {{'plan.program' op C2: a phase must end in plan.next to the phase behind it}}
+plan.program "skips" phases ["forward", "backward", "update"] {
+  plan.next ^update
+^backward:
+  plan.next ^update
+^update:
+  plan.end
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op C2: a phase must end in plan.end}}
+plan.program "goes_back" phases ["forward", "backward"] {
+  plan.next ^backward
+^backward:
+  plan.next ^backward
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op C1: a phase has no arguments}}
+plan.program "arguments" phases ["forward", "backward"] {
+  plan.next ^backward
+^backward(%x: i32):
+  plan.end
+}
+
+// -----
+
+// expected-error@+1 {{'plan.program' op C1: has 1 blocks and 0 phases; wanted one block a phase}}
+plan.program "no_phases" phases [] {
+  plan.end
+}
+
+// -----
+
+// expected-error@+1 {{'plan.input' op C1: is 'i32' in a buffer of 'i32'}}
+%a = plan.input 4 "x" role "" as i32 : !plan.buffer<i32>
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.output' op C1: is 'f32' at a place of 'f32'; wanted one address without strides, of the same elements}}
+plan.output "o" %a : f32 as f32
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.output' op C1: is 'tensor<f32>' at a place of 'f32'; wanted one address without strides, of the same elements}}
+plan.output "o" %a[4 * l0] : f32 as tensor<f32>
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.loop' op C1: makes 0 trips over instructions}}
+plan.loop 0 {
+  plan.fill %a : f32 bytes 8 with 0
+}
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.fill' op C1: fills with -1, not a byte}}
+plan.fill %a : f32 bytes 8 with -1
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.fill' op is on stream -1, wanted 0 to 255}}
+plan.fill %a : f32 bytes 8 with 1 stream -1
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C1: has sizes array<i64: 1, 1, 1, 1, 2>, wanted six of at least 1}}
+plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 2] scale 1.0
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C1: has a window of -1; wanted at least 0, and causal}}
+plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0 causal window -1
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C2: drops 1.000000e+00 of a tensor of 5 sizes}}
+plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0 dropout 1.0 id 4 whole [1, 1, 1, 1, 1] starts [[0], [0], [0], [0], [0]]
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C2: drops -1.000000e-01 of a tensor of 5 sizes}}
+plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0 dropout -0.1 id 4 whole [1, 1, 1, 1, 1] starts [[0], [0], [0], [0], [0]]
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C2: drops 1.000000e-01 of a tensor of 5 sizes; wanted [0, 1), and five whole sizes and starts}}
+plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0 dropout 0.1 id 4 whole [1, 1, 1, 1, 1] starts [[0], [0], [0], [0]]

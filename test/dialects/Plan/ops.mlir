@@ -27,6 +27,20 @@ module attributes {tp.mesh = #mesh} {
     "  %2 = mul %0 %1 : f32 full"
     "  store arg1 offset 0 %2"
   }
+  // Elements of each type that a kernel has.
+  // CHECK: plan.kernel @types [f32 read 4, i32 read 4, i64 read 8, bf16 write 2, i1 write 1] {
+  plan.kernel @types [f32 read 4, i32 read 4, i64 read 8, bf16 write 2, i1 write 1] {
+    "kernel rows [] cols 1 ints 0"
+    "  arg0: f32 read offset 0 rows [] col 1"
+    "  arg1: i32 read offset 0 rows [] col 1"
+    "  arg2: i64 read offset 0 rows [] col 1"
+    "  arg3: bf16 write offset 0 rows [] col 1"
+    "  arg4: i1 write offset 0 rows [] col 1"
+    "  %0 = load arg0 offset 0 : f32 col"
+    "  store arg3 offset 0 %0"
+    "  %2 = compare lt %0 %0 : i1 col"
+    "  store arg4 offset 0 %2"
+  }
   // CHECK: plan.object "a cpu" "+its,+features" = dense<[127, 69]> : tensor<2xi8>
   plan.object "a cpu" "+its,+features" = dense<[127, 69]> : tensor<2xi8>
 

@@ -1,0 +1,80 @@
+// RUN: tp-opt %s --split-input-file --verify-diagnostics --mlir-print-op-on-diagnostic=false --plan-verify
+// RUN: rm -f %t.plan && tp-opt %s --split-input-file --verify-diagnostics --mlir-print-op-on-diagnostic=false --plan-write="output=%t.plan" && not ls %t.plan
+// RUN: tp-translate %s --split-input-file --verify-diagnostics --mlir-to-plan -o %t.plan
+//
+// IR that has no tables: nothing says how many ranks there are, something has
+// no place, or is no instruction of a file. No file is written then.
+
+// expected-error@+1 {{the module has no tp.mesh, so no ranks}}
+module {
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'tp.parameter' op has no place; run plan-place first}}
+  tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64}
+  // expected-error@+1 {{'tp.state' op has no place; run plan-place first}}
+  tp.state @m of @w "m" : tensor<4xf32>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op has no place; run plan-place first}}
+  plan.constant @c = dense<1.0> : tensor<4xf32>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.program "p" phases ["forward"] scratch 64 {
+    // expected-error@+1 {{'plan.buffer' op has no place; run plan-place first}}
+    %a = plan.buffer 8 : !plan.buffer<f32>
+    plan.end
+  }
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.program "p" phases ["forward"] input 64 {
+    // expected-error@+1 {{'plan.input' op has no place; run plan-place first}}
+    %x = plan.input 8 "x" role "" as tensor<2xf32> : !plan.buffer<f32>
+    plan.end
+  }
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.program "p" phases ["forward"] scratch 64 {
+    %a = plan.buffer 8 at 0 : !plan.buffer<f32>
+    // expected-error@+1 {{'plan.attention' op is no instruction of a plan file; run plan-expand-attention first}}
+    plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+    plan.end
+  }
+}
+
+// -----
+
+// In a loop of a later phase too.
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.program "p" phases ["forward", "backward"] scratch 64 {
+    %a = plan.buffer 8 at 0 : !plan.buffer<f32>
+    plan.next ^backward
+  ^backward:
+    plan.loop 2 {
+      // expected-error@+1 {{'plan.attention' op is no instruction of a plan file; run plan-expand-attention first}}
+      plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+    }
+    plan.end
+  }
+}
