@@ -91,6 +91,23 @@ plan.program "dropout" phases ["forward"] {
 
 // -----
 
+// Queries and keys that begin at a place of their own in the whole tensor, two
+// tiles: the second one begins 64 queries further on.
+
+// CHECK-LABEL: plan.program "later_rows"
+plan.program "later_rows" phases ["forward"] {
+  %q = plan.buffer 1120 : !plan.buffer<f32>
+  %k = plan.buffer 48 : !plan.buffer<f32>
+  %y = plan.buffer 1120 : !plan.buffer<f32>
+  %lse = plan.buffer 280 : !plan.buffer<f32>
+  // CHECK: plan.launch {{.*}} ints {{\[}}[1 * l2], [1 * l1], [1 * l0], [70 * c0], [3 * c1]]
+  // CHECK: plan.launch {{.*}} ints {{\[}}[1 * l2], [1 * l1], [1 * l0], [64 + 70 * c0], [3 * c1]]
+  plan.attention %q : f32, %k : f32, %k : f32 to %y : f32, %lse : f32 sizes [1, 1, 1, 70, 3, 4] scale 1.0 dropout 0.25 id 9 whole [1, 1, 1, 140, 6] starts [[0], [0], [0], [70 * c0], [3 * c1]]
+  plan.end
+}
+
+// -----
+
 // The gradient: dk and dv are sums over tiles, begun at zero; five GEMMs a tile.
 
 // CHECK-LABEL: plan.program "gradient"

@@ -325,3 +325,234 @@ plan.program "written_after" phases ["update"] {
   plan.fill %new_w : f32 bytes 8 with 2
   plan.end
 }
+
+// -----
+
+// An all-reduce that is over its operand already, or whose operands are not two
+// whole buffers of one size and type, stays as it is.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "operands"
+plan.program "operands" phases ["forward"] {
+  // CHECK: %[[W:.*]] = plan.global @w
+  // CHECK-NEXT: %[[A:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: %[[C:.*]] = plan.buffer 16 at
+  // CHECK-NEXT: %[[D:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: %[[E:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: %[[F:.*]] = plan.buffer 16 at
+  // CHECK-NEXT: %[[G:.*]] = plan.buffer 16 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  %c = plan.buffer 16 : !plan.buffer<f32>
+  %d = plan.buffer 8 : !plan.buffer<f32>
+  %e = plan.buffer 8 : !plan.buffer<i32>
+  %f = plan.buffer 16 : !plan.buffer<f32>
+  %g = plan.buffer 16 : !plan.buffer<f32>
+  // CHECK: plan.all_reduce sum of 2 %[[A]] : f32 to %[[A]] : f32
+  plan.fill %a : f32 bytes 8 with 0
+  plan.all_reduce sum of 2 %a : f32 to %a : f32 over ["tp"] payload 8
+  // CHECK: plan.all_reduce sum of 2 %[[A]] : f32 to %[[W]] : f32
+  plan.all_reduce sum of 2 %a : f32 to %w : f32 over ["tp"] payload 8
+  // CHECK: plan.all_reduce sum of 2 %[[B]] : f32 to %[[C]] : f32
+  plan.fill %b : f32 bytes 8 with 0
+  plan.all_reduce sum of 2 %b : f32 to %c : f32 over ["tp"] payload 8
+  // CHECK: plan.all_reduce sum of 2 %[[D]] : f32 to %[[E]] : i32
+  plan.fill %d : f32 bytes 8 with 0
+  plan.all_reduce sum of 2 %d : f32 to %e : i32 over ["tp"] payload 8
+  // CHECK: plan.all_reduce sum of 2 %[[F]] : f32 to %[[G]][8] : f32
+  plan.fill %f : f32 bytes 16 with 0
+  plan.all_reduce sum of 2 %f : f32 to %g[8] : f32 over ["tp"] payload 8
+  plan.end
+}
+
+// -----
+
+// Copies between other places than two whole buffers of one type: to itself,
+// to another type, to a part, and to what nothing writes.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<4xf32> {id = 1 : i64, init = #tp.init<zeros>}
+plan.constant @c = dense<1.0> : tensor<2xf32>
+// CHECK-LABEL: plan.program "copies"
+plan.program "copies" phases ["update"] {
+  // CHECK: %[[A:.*]] = plan.buffer 8 at
+  // CHECK: %[[I:.*]] = plan.buffer 8 at
+  // CHECK: %[[P:.*]] = plan.buffer 8 at
+  // CHECK: %[[Q:.*]] = plan.buffer 8 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %v = plan.global @v : !plan.buffer<f32>
+  %c = plan.global @c : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %i = plan.buffer 8 : !plan.buffer<i32>
+  %p = plan.buffer 8 : !plan.buffer<f32>
+  %q = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.copy %[[A]] : f32 to %[[A]] : f32 bytes 8
+  plan.fill %a : f32 bytes 8 with 0
+  plan.copy %a : f32 to %a : f32 bytes 8
+  // CHECK: plan.copy %[[I]] : i32 to %w : f32 bytes 8
+  plan.fill %i : i32 bytes 8 with 0
+  plan.copy %i : i32 to %w : f32 bytes 8
+  // CHECK: plan.copy %[[P]] : f32 to %v[8] : f32 bytes 8
+  plan.fill %p : f32 bytes 8 with 0
+  plan.copy %p : f32 to %v[8] : f32 bytes 8
+  // CHECK: plan.copy %[[Q]] : f32 to %c : f32 bytes 8
+  plan.fill %q : f32 bytes 8 with 0
+  plan.copy %q : f32 to %c : f32 bytes 8
+  plan.end
+}
+
+// -----
+
+// The source of the copy is read behind it: with the target as it is, the
+// target may be read instead; changed, it may not.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<2xf32> {id = 1 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "source_read_after"
+plan.program "source_read_after" phases ["update"] {
+  // CHECK: %[[NEW:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: %[[Y:.*]] = plan.buffer 4 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %v = plan.global @v : !plan.buffer<f32>
+  %same = plan.buffer 8 : !plan.buffer<f32>
+  %new = plan.buffer 8 : !plan.buffer<f32>
+  %y = plan.buffer 4 : !plan.buffer<f32>
+  // CHECK-NEXT: plan.fill %w : f32 bytes 8 with 1
+  // CHECK-NEXT: plan.copy %w[4] : f32 to %[[Y]] : f32 bytes 4
+  plan.fill %same : f32 bytes 8 with 1
+  plan.copy %same : f32 to %w : f32 bytes 8
+  plan.copy %same[4] : f32 to %y : f32 bytes 4
+  // CHECK-NEXT: plan.fill %[[NEW]] : f32 bytes 8 with 1
+  // CHECK-NEXT: plan.copy %[[NEW]] : f32 to %v : f32 bytes 8
+  // CHECK-NEXT: plan.fill %v : f32 bytes 8 with 2
+  // CHECK-NEXT: plan.copy %[[NEW]][4] : f32 to %[[Y]] : f32 bytes 4
+  plan.fill %new : f32 bytes 8 with 1
+  plan.copy %new : f32 to %v : f32 bytes 8
+  plan.fill %v : f32 bytes 8 with 2
+  plan.copy %new[4] : f32 to %y : f32 bytes 4
+  plan.end
+}
+
+// -----
+
+// Another stream reads the source while it is copied: nothing says when.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "source_read_meanwhile"
+plan.program "source_read_meanwhile" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %new = plan.buffer 8 : !plan.buffer<f32>
+  %y = plan.buffer 4 : !plan.buffer<f32>
+  // CHECK: plan.copy %[[NEW:.*]] : f32 to %w : f32 bytes 8
+  plan.fill %new : f32 bytes 8 with 1
+  plan.record 0
+  plan.copy %new : f32 to %w : f32 bytes 8
+  plan.wait 0 stream 1
+  plan.copy %new[4] : f32 to %y : f32 bytes 4 stream 1
+  plan.end
+}
+
+// -----
+
+// The second iteration reads what the first one was given: it is not written
+// over, alone in the loop or not.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<2xf32> {id = 1 : i64, init = #tp.init<zeros>}
+plan.kernel @step [f32 read 8, f32 write 8 over [0]]
+// CHECK-LABEL: plan.program "in_a_loop"
+plan.program "in_a_loop" phases ["update"] {
+  // CHECK: %[[A:.*]] = plan.buffer 8 at
+  // CHECK: %[[B:.*]] = plan.buffer 8 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %v = plan.global @v : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  %c = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @step(%w : f32 for 8, %[[A]] : f32 for 8)
+  plan.loop 2 {
+    plan.launch @step(%w : f32 for 8, %a : f32 for 8)
+  }
+  // CHECK: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.copy %a : f32 to %w : f32 bytes 8
+  // CHECK: plan.launch @step(%v : f32 for 8, %[[B]] : f32 for 8)
+  plan.loop 2 {
+    plan.launch @step(%v : f32 for 8, %b : f32 for 8)
+    plan.fill %c : f32 bytes 8 with 0
+  }
+  // CHECK: plan.copy %[[B]] : f32 to %v : f32 bytes 8
+  plan.copy %b : f32 to %v : f32 bytes 8
+  plan.end
+}
+
+// -----
+
+// A loop's copies, and its all-reduces, stay too.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "copied_in_a_loop"
+plan.program "copied_in_a_loop" phases ["update"] {
+  // CHECK: %[[A:.*]] = plan.buffer 8 at
+  // CHECK: %[[B:.*]] = plan.buffer 8 at
+  // CHECK: %[[C:.*]] = plan.buffer 8 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  %c = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 1
+  // CHECK: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.loop 2 {
+    plan.copy %a : f32 to %w : f32 bytes 8
+  }
+  plan.fill %b : f32 bytes 8 with 1
+  // CHECK: plan.all_reduce sum of 2 %[[B]] : f32 to %[[C]] : f32
+  plan.loop 2 {
+    plan.all_reduce sum of 2 %b : f32 to %c : f32 over ["tp"] payload 8
+  }
+  plan.end
+}
+
+// -----
+
+// Old weights that are read from their middle, or written, by the instruction
+// that makes the new ones; new ones that begin in the middle of their buffer.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+plan.kernel @part [f32 read 4, f32 write 4 over [0]]
+plan.kernel @both [f32 accumulate 8, f32 write 8 over [0]]
+// CHECK-LABEL: plan.program "middle_read"
+plan.program "middle_read" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @part(%w[4] : f32 for 4, %[[A:.*]] : f32 for 4)
+  // CHECK-NEXT: plan.fill %[[A]]
+  // CHECK-NEXT: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.launch @part(%w[4] : f32 for 4, %a : f32 for 4)
+  plan.fill %a[4] : f32 bytes 4 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.end
+}
+// CHECK-LABEL: plan.program "middle_written"
+plan.program "middle_written" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @part(%w : f32 for 4, %[[A:.*]][4] : f32 for 4)
+  // CHECK-NEXT: plan.fill %[[A]]
+  // CHECK-NEXT: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.launch @part(%w : f32 for 4, %a[4] : f32 for 4)
+  plan.fill %a : f32 bytes 4 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.end
+}
+// CHECK-LABEL: plan.program "written"
+plan.program "written" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @both(%w : f32 for 8, %[[A:.*]] : f32 for 8)
+  // CHECK-NEXT: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.launch @both(%w : f32 for 8, %a : f32 for 8)
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.end
+}

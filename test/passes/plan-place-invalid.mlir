@@ -12,3 +12,17 @@ plan.program "too_large" phases ["forward"] {
   plan.output "b" %b : f32 as tensor<f32>
   plan.end
 }
+
+// -----
+
+// Nothing has a name.
+
+// expected-error@+1 {{'plan.program' op needs 140737488355328 bytes a rank for activations and temporaries, at most 70368744177664 can be addressed; the largest buffer, of 70368744177664 bytes,}}
+plan.program "without_names" phases ["forward"] {
+  %a = plan.buffer 70368744177664 : !plan.buffer<f32>
+  %b = plan.buffer 70368744177664 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 4 with 0
+  plan.fill %b : f32 bytes 4 with 0
+  plan.copy %a : f32 to %b : f32 bytes 4
+  plan.end
+}

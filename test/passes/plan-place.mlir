@@ -155,3 +155,20 @@ plan.program "events" phases ["forward"] {
   plan.output "z" %z : f32 as tensor<f32>
   plan.end
 }
+
+// -----
+
+// Without an update nothing is left for it: what the backward makes leaves the
+// program, and is no gradient in memory.
+
+// CHECK: plan.program "no_update" phases ["forward", "backward"] scratch 128 saves 8 {
+plan.program "no_update" phases ["forward", "backward"] {
+  %saved = plan.buffer 8 : !plan.buffer<f32>
+  %gradient = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %saved : f32 bytes 8 with 0
+  plan.next ^backward
+^backward:
+  plan.all_reduce sum of 1 %saved : f32 to %gradient[4] : f32 over ["tp"] payload 4
+  plan.output "g" role "gradient" %gradient : f32 as tensor<2xf32>
+  plan.end
+}
