@@ -119,6 +119,14 @@ const std::vector<Alteration> alterations = {
 
       {"MeshAxis.name", [](P &p) { p.mesh[1]->name = "dp"; },
        "is named twice"},
+      {"Plan.mesh",
+       [](P &p) {
+         for (int axis = 2; axis <= 8; ++axis) {
+           p.mesh.push_back(std::make_unique<plan::MeshAxisT>(*p.mesh[0]));
+           p.mesh.back()->name = std::to_string(axis), p.mesh.back()->size = 1;
+         }
+       },
+       "mesh has 9 axes, not 1 to 8"},
       {"MeshAxis.size", [](P &p) { p.mesh[1]->size = 40000; },
        "more than 65536 ranks"},
       {"MeshAxis.batch", nothing, nullptr},
@@ -181,6 +189,21 @@ const std::vector<Alteration> alterations = {
       {"Parameter.state_name", [](P &p) { p.parameters[1]->state_name = ""; },
        "state without a usable name"},
 
+      {"Parameter.state_name", [](P &p) { p.parameters[1]->state_name = "a/b"; },
+       "state without a usable name"},
+      // A state of as many bytes, in another shape.
+      {"Parameter.shape",
+       [](P &p) {
+         p.parameters[1]->shape[0] = 8;
+         p.parameters[1]->dims[0]->factors[0]->size = 8;
+       },
+       "is state of w but has another shape"},
+      {"Parameter.sources",
+       [](P &p) {
+         p.parameters[1]->sources.push_back(
+             std::make_unique<plan::SourceT>(*p.parameters[0]->sources[0]));
+       },
+       "is state, so it cannot have sources"},
       {"Init.kind", [](P &p) { p.parameters[0]->init->kind = plan::InitKind(4); },
        "an unknown kind of initial values"},
       {"Init.mean", [](P &p) { p.parameters[0]->init->mean = NAN; },
@@ -226,6 +249,11 @@ const std::vector<Alteration> alterations = {
       {"Kernel.args", [](P &p) { p.kernels[0]->args.pop_back(); },
        "it takes 4 and 1"},
       {"Kernel.ints", [](P &p) { p.kernels[0]->ints = 2; }, "it takes 5 and 2"},
+      {"Kernel.symbol",
+       [](P &p) {
+         p.kernels.push_back(std::make_unique<plan::KernelT>(*p.kernels[0]));
+       },
+       "kernel 1 has no symbol of its own: 'f'"},
       {"KernelArg.dtype",
        [](P &p) { p.kernels[0]->args[1]->dtype = plan::DType::i64; },
        "operand 1 is taken as i64"},
@@ -278,6 +306,12 @@ const std::vector<Alteration> alterations = {
        "cannot be the name of a tensor"},
       {"Input.name", [](P &p) { program(p).inputs[0]->name = ""; },
        "no name of its own"},
+      {"Input.name",
+       [](P &p) {
+         program(p).inputs.push_back(
+             std::make_unique<plan::InputT>(*program(p).inputs[0]));
+       },
+       "input 1 has no name of its own: 'input_ids'"},
       {"Input.role",
        [](P &p) {
          auto &list = program(p).inputs;
@@ -356,6 +390,11 @@ const std::vector<Alteration> alterations = {
        "operand b reaches to byte 68"},
       {"Operand.coords", [](P &p) { gemmOf(p).b->coords = {0, 0, 4}; },
        "3 factors of coordinates on a mesh of 2 axes"},
+      {"Operand.strides",
+       [](P &p) { at(p, body).op.AsFill()->dst->strides = {14}; },
+       "operand dst is not aligned to 4 bytes"},
+      {"Operand.coords", [](P &p) { gemmOf(p).b->coords = {0, 2}; },
+       "operand b is not aligned to 4 bytes"},
       {"IntOperand.base",
        [](P &p) {
          launchOf(p).ints[0]->base = INT64_MAX;
@@ -402,6 +441,9 @@ const std::vector<Alteration> alterations = {
        "4 operands, 5 sizes"},
       {"Launch.bytes", [](P &p) { launchOf(p).bytes[0] = 68; },
        "operand 0 reaches to byte 68"},
+      {"Launch.bytes",
+       [](P &p) { launchOf(p).bytes[0] = p.kernels[0]->args[0]->extent = 0; },
+       "0 bytes of operand 0, of which it touches 0"},
       {"Launch.ints", [](P &p) { launchOf(p).ints.clear(); }, "0 integers"},
 
       {"Copy.src", [](P &p) { copyOf(p).src.reset(); },
@@ -414,6 +456,7 @@ const std::vector<Alteration> alterations = {
       {"Fill.dst", [](P &p) { fillOf(p).dst->buffer = 4; },
        "region input is read only"},
       {"Fill.bytes", [](P &p) { fillOf(p).bytes = 2; }, "fills 2 bytes of f32"},
+      {"Fill.bytes", [](P &p) { fillOf(p).bytes = 0; }, "fills 0 bytes"},
       {"Fill.value", nothing, nullptr},
 
       {"Collective.kind",
@@ -422,6 +465,12 @@ const std::vector<Alteration> alterations = {
       {"Collective.reduction",
        [](P &p) { sumOf(p).reduction = plan::Reduction::none; },
        "all_reduce with reduction none"},
+      {"Collective.reduction",
+       [](P &p) {
+         sumOf(p).kind = plan::CollectiveKind::reduce_scatter;
+         sumOf(p).reduction = plan::Reduction::max;
+       },
+       "reduce_scatter with reduction max"},
       {"Collective.dtype", [](P &p) { sumOf(p).dtype = plan::DType::i1; },
        "collective of a type other than"},
       {"Collective.axes", [](P &p) { sumOf(p).axes = {}; },
@@ -460,6 +509,8 @@ const std::vector<Alteration> alterations = {
        "operand dst reaches to byte 80"},
       {"Loop.body", [](P &p) { at(p, loop).op.AsLoop()->body = 4; },
        "loop over 4 instructions where 3 follow"},
+      {"Loop.body", [](P &p) { at(p, loop).op.AsLoop()->body = 0; },
+       "loop over 0 instructions"},
       {"Record.event", [](P &p) { at(p, record).op.AsRecord()->event = 4; },
        "waits for event 3, which no instruction before it records"},
       {"Wait.event", [](P &p) { at(p, wait).op.AsWait()->event = 4; },

@@ -3,6 +3,7 @@
 // Streams, events, and programs of several ranks.
 
 #include "TestPlan.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace colrow::runtime::test {
 namespace {
@@ -321,6 +322,78 @@ TEST(CheckGroups, InputsAreAlikeAndOutputsOne) {
   outputs.second();
   outputs.output({"other", "loss", {}, {}, outputs.x});
   EXPECT_HAS(fault(outputs), "output other or its role loss is another");
+}
+
+/// Each field of an input by itself.
+TEST(CheckGroups, InputsAreAlikeInEveryField) {
+  auto faulty = [](auto change) {
+    Halves plan;
+    InputSpec input{"x", "", {2, 4}, 0, 9, 0};
+    plan.input(input);
+    plan.second();
+    change(input);
+    plan.input(input);
+    return fault(plan);
+  };
+  EXPECT_EQ(faulty([](InputSpec &) {}), "");
+  EXPECT_EQ(faulty([](InputSpec &input) { input.name = "other"; }), "");
+  void (*changes[])(InputSpec &) = {
+      [](InputSpec &input) { input.role = "ids"; },
+      [](InputSpec &input) { input.dtype = plan::DType::i64; },
+      [](InputSpec &input) { input.shape = {4, 2}; },
+      [](InputSpec &input) { input.batchDim = 1; },
+      [](InputSpec &input) { input.low = 1; },
+      [](InputSpec &input) { input.high = 8; },
+      [](InputSpec &input) { input.padding = 1; }};
+  for (auto [i, change] : llvm::enumerate(changes))
+    EXPECT_EQ(faulty(change), "p: program step: input x is another one for "
+                              "other ranks")
+        << i;
+}
+
+/// Each field of a collective by itself.
+TEST(CheckGroups, CollectivesAreAlikeInEveryField) {
+  using plan::CollectiveKind, plan::Reduction;
+  auto faulty = [](CollectiveKind kind, auto change) {
+    Halves plan;
+    CollectiveSpec spec{kind, kind == CollectiveKind::all_reduce
+                                  ? Reduction::sum
+                                  : Reduction::none};
+    spec.outer = spec.block = 2, spec.count = spec.total = 4;
+    spec.src = plan.x, spec.dst = plan.y;
+    plan.collective(spec);
+    plan.second();
+    change(spec);
+    if (spec.dtype != plan::DType::f32) {
+      spec.src = plan.buffer(Region::persistent, 64, spec.dtype);
+      spec.dst = plan.buffer(Region::persistent, 64, spec.dtype);
+    }
+    plan.collective(spec);
+    return fault(plan);
+  };
+  struct Case {
+    CollectiveKind kind;
+    void (*change)(CollectiveSpec &);
+  };
+  constexpr auto reduce = CollectiveKind::all_reduce;
+  constexpr auto gather = CollectiveKind::all_gather;
+  constexpr auto exchange = CollectiveKind::all_to_all;
+  for (CollectiveKind kind : {reduce, gather, exchange})
+    EXPECT_EQ(faulty(kind, [](CollectiveSpec &) {}), "");
+  const Case cases[] = {
+      {gather, [](CollectiveSpec &c) { c.kind = exchange; }},
+      {reduce, [](CollectiveSpec &c) { c.reduction = Reduction::max; }},
+      {reduce, [](CollectiveSpec &c) { c.dtype = plan::DType::i32; }},
+      {reduce, [](CollectiveSpec &c) { c.count = 3; }},
+      {exchange, [](CollectiveSpec &c) { c.outer = 1; }},
+      {exchange, [](CollectiveSpec &c) { c.block = 1; }},
+      {gather, [](CollectiveSpec &c) { c.total = 3; }}};
+  for (auto [i, c] : llvm::enumerate(cases))
+    EXPECT_HAS(faulty(c.kind, c.change), "is the collective of rank 0 where "
+                                         "rank 2 has another")
+        << i;
+  EXPECT_HAS(faulty(reduce, [](CollectiveSpec &c) { c.axes = {0, 1}; }),
+             "runs and others of its axes do not");
 }
 
 } // namespace

@@ -289,6 +289,26 @@ TEST(CheckPlan, ReadOnlyRegionsAreNotWritten) {
   }
 }
 
+/// What lies between two written parts, in either order, is not written.
+TEST(CheckPlan, HolesAreNotWritten) {
+  auto copied = [](uint64_t first, uint64_t second, uint64_t low) {
+    TestPlan plan = smallPlan();
+    plan.fill({Region::scratch, first}, 64, 0);
+    plan.fill({Region::scratch, second}, 64, 0);
+    plan.copy({Region::scratch, low}, {Region::scratch, 512}, 64);
+    return fault(plan);
+  };
+  for (auto [first, second] : {std::pair(0, 128), std::pair(128, 0)}) {
+    EXPECT_EQ(copied(first, second, 0), "");
+    EXPECT_EQ(copied(first, second, 128), "");
+    EXPECT_HAS(copied(first, second, 64), "reads byte 64 of buffer 0 before");
+    EXPECT_HAS(copied(first, second, 32), "reads byte 95 of buffer 0 before");
+    EXPECT_HAS(copied(first, second, 160), "reads byte 223 of buffer 0 before");
+  }
+  for (auto [first, second] : {std::pair(0, 64), std::pair(64, 0)})
+    EXPECT_EQ(copied(first, second, 32), "");
+}
+
 TEST(CheckPlan, CopiesDoNotOverlap) {
   auto copied = [](At src, At dst, uint64_t bytes) {
     TestPlan plan = smallPlan();
@@ -300,10 +320,18 @@ TEST(CheckPlan, CopiesDoNotOverlap) {
   Region scratch = Region::scratch;
   EXPECT_EQ(copied({scratch, 0}, {scratch, 64}, 64), "");
   EXPECT_HAS(copied({scratch, 0}, {scratch, 60}, 64), "src and dst overlap");
+  // In either order, and where only one of them moves.
+  EXPECT_EQ(copied({scratch, 64}, {scratch, 0}, 64), "");
+  EXPECT_HAS(copied({scratch, 60}, {scratch, 0}, 64), "src and dst overlap");
+  EXPECT_EQ(copied({scratch, 0, {64}}, {scratch, 192}, 64), "");
+  EXPECT_EQ(copied({scratch, 192}, {scratch, 0, {64}}, 64), "");
   // Moving alike, neighbours never meet; moving apart, some iterations do.
   EXPECT_EQ(copied({scratch, 0, {64}}, {scratch, 32, {64}}, 32), "");
   EXPECT_HAS(copied({scratch, 0, {64}}, {scratch, 128}, 64),
              "src and dst overlap");
+  // A factor of 0 moves nothing.
+  EXPECT_EQ(copied({scratch, 0, {64}, {0}}, {scratch, 32, {64}}, 32), "");
+  EXPECT_EQ(copied({scratch, 0, {64}}, {scratch, 32, {64}, {0}}, 32), "");
   EXPECT_HAS(copied({scratch, 0}, {scratch, 64, {}, {-64}}, 64),
              "src and dst overlap");
 }
@@ -424,6 +452,23 @@ TEST(CheckPlan, LiveBuffersDoNotShareBytes) {
   EXPECT_HAS(fault(host), "still lives at the same place");
 }
 
+/// The later buffer stands in the middle, or at the end, of one that lives, and
+/// behind it.
+TEST(CheckPlan, LiveBuffersEndBeforeOthersBegin) {
+  for (int64_t offset : {64, 128, 192}) {
+    TestPlan plan = smallPlan();
+    At x = plan.buffer(Region::scratch, 192, plan::DType::f32, 0);
+    At y = plan.buffer(Region::scratch, 64, plan::DType::f32, offset);
+    At kept = plan.buffer(Region::persistent, 192, plan::DType::f32);
+    plan.fill(x, 192, 0);
+    plan.fill(y, 64, 0);
+    plan.copy(x, kept, 192);
+    std::string text = fault(plan);
+    EXPECT_EQ(text.empty(), offset == 192) << text;
+    EXPECT_HAS(text, offset == 192 ? "" : "still lives at the same place");
+  }
+}
+
 TEST(CheckPlan, LoopsRepeatLives) {
   // Both live inside the loop, one after the other: free in every iteration.
   Sharing inside;
@@ -454,6 +499,56 @@ TEST(CheckPlan, LoopsRepeatLives) {
   EXPECT_HAS(fault(between), "still lives at the same place");
 }
 
+/// The least and the largest number that each type of input is padded with.
+TEST(CheckPlan, PaddingFitsItsType) {
+  auto faulty = [](plan::DType type, int64_t padding) {
+    TestPlan plan = smallPlan();
+    InputSpec spec{"x", "", {4}, 0, 0, padding};
+    spec.dtype = type;
+    plan.input(spec);
+    return fault(plan);
+  };
+  constexpr int64_t exact = 1 << 24; // integers that a float32 holds
+  struct Case {
+    plan::DType type;
+    int64_t low, high;
+  };
+  for (const Case &c : {Case{plan::DType::i1, 0, 1},
+                        Case{plan::DType::i32, INT32_MIN, INT32_MAX},
+                        Case{plan::DType::f32, -exact, exact},
+                        Case{plan::DType::bf16, -exact, exact}}) {
+    EXPECT_EQ(faulty(c.type, c.low), "");
+    EXPECT_EQ(faulty(c.type, c.high), "");
+    EXPECT_HAS(faulty(c.type, c.low - 1), "is padded with");
+    EXPECT_HAS(faulty(c.type, c.high + 1), "is padded with");
+  }
+  EXPECT_EQ(faulty(plan::DType::i64, INT64_MIN), "");
+  EXPECT_EQ(faulty(plan::DType::i64, INT64_MAX), "");
+}
+
+/// One number of a type that the runtime adds up, for each role of a measure.
+TEST(CheckPlan, MeasuresAreNumbers) {
+  auto faulty = [](const char *role, plan::DType type,
+                   std::vector<int64_t> shape) {
+    TestPlan plan = smallPlan();
+    At at = plan.buffer(Region::persistent, 64, type);
+    OutputSpec spec{"x", role, shape, {}, at};
+    spec.dtype = type;
+    plan.output(spec);
+    return fault(plan);
+  };
+  using plan::DType;
+  for (DType type : {DType::f32, DType::i32, DType::i64})
+    EXPECT_EQ(faulty("token_count", type, {}), "");
+  for (DType type : {DType::bf16, DType::i1})
+    EXPECT_HAS(faulty("token_count", type, {}), "is the token_count, but of");
+  EXPECT_EQ(faulty("loss", DType::f32, {1, 1}), "");
+  for (DType type : {DType::bf16, DType::i1, DType::i32, DType::i64})
+    EXPECT_HAS(faulty("loss", type, {}), "is the loss, but of type");
+  EXPECT_HAS(faulty("loss", DType::f32, {2}), "and shape [2]");
+  EXPECT_HAS(faulty("token_count", DType::i64, {2}), "and shape [2]");
+}
+
 TEST(CheckPlan, ParametersAreUpdatedOnce) {
   TestPlan plan = smallPlan();
   plan.add({"w", 0, {4}});
@@ -476,6 +571,8 @@ TEST(CheckPlan, LayoutsFitShapes) {
   EXPECT_HAS(faulty({2, 2}, {{{2, 2, {0}}}, {{2, 2, {0}}}}),
              "mesh axis 0 twice");
   EXPECT_HAS(faulty({4}, {}, ""), "has no name");
+  constexpr int64_t most = int64_t(1) << 43; // of 8 bytes a region holds
+  EXPECT_HAS(faulty({most * 2}, {{{most * 2, most * 2}}}), "is too large");
 }
 
 TEST(CheckPlan, BuffersDoNotOverlap) {
@@ -506,7 +603,16 @@ TEST(CheckPlan, SourcesCoverTheParameter) {
              "takes elements outside dimension 1");
   EXPECT_HAS(faulty({"t", {2, 3}, {}, {}, {}, {}, {0, 0}}),
              "not permuted by a permutation");
+  EXPECT_HAS(faulty({"t", {2, 3}, {}, {}, {}, {}, {0, 2}}),
+             "not permuted by a permutation");
   EXPECT_HAS(faulty({"t", {6}, {4, 2}, {}, {}, {}, {}}), "reshapes [6]");
+  // More dimensions than are told apart.
+  SourceSpec deep{"t", {6}, {}, {}, {}, {}, {0}};
+  for (uint8_t d = 1; d < 64; ++d)
+    deep.fileShape.push_back(1), deep.perm.push_back(d);
+  EXPECT_EQ(faulty(deep), "");
+  deep.fileShape.push_back(1), deep.perm.push_back(64);
+  EXPECT_HAS(faulty(deep), "not permuted by a permutation");
   EXPECT_HAS(faulty({"", {6}, {}, {}, {}, {}, {}}), "has no name");
 }
 
