@@ -33,3 +33,15 @@ plan.program "p" phases ["forward"] {
 plan.program "p" phases ["forward"] {
   plan.end
 }
+
+// -----
+
+// Without a program the object stands at the end.
+// CHECK: plan.kernel @one
+// CHECK-NEXT: plan.object
+plan.kernel @one [f32 write 4] {
+  "kernel rows [] cols 1 ints 0"
+  "  arg0: f32 write offset 0 rows [] col 1"
+  "  %0 = const 3f800000 (1.000000e+00) : f32 scalar"
+  "  store arg0 offset 0 %0"
+}

@@ -93,6 +93,18 @@ TEST(Builder, RefusesMisuse) {
             "row dimensions");
 }
 
+/// What is built on the first misuse, or is no sum, adds no other error.
+TEST(Builder, TheFirstMisuseIsReported) {
+  EXPECT_EQ(errorOf([](RowKernelBuilder &b) {
+              Expr wrong = b.exp(b.constI32(1));
+              EXPECT_EQ(b.typeOf(wrong), Type::None);
+              b.load(7);
+              b.keepLost(9);
+            }),
+            "row kernel: exp: wanted f32");
+  EXPECT_EQ(errorOf([](RowKernelBuilder &b) { b.keepLost(0); }), "");
+}
+
 TEST(Builder, VerifyRefusesForgedKernels) {
   RowKernel cycle = scaled(2);
   cycle.nodes[2].operands[0] = 2;

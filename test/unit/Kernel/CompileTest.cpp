@@ -3,6 +3,7 @@
 // The way from a kernel to a shared object.
 
 #include "Harness.h"
+#include "LowerModule.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
@@ -86,6 +87,11 @@ TEST(Compile, NoKernelsMakeAnEmptyObject) { EXPECT_EQ(errorOf({}), ""); }
 TEST(Compile, RefusesBadSymbols) {
   EXPECT_EQ(errorOf({{"a b", copyKernel()}}),
             "row kernel: symbol 'a b' is no C identifier");
+  EXPECT_EQ(errorOf({{"", copyKernel()}}),
+            "row kernel: symbol '' is no C identifier");
+  EXPECT_EQ(errorOf({{"1a", copyKernel()}}),
+            "row kernel: symbol '1a' is no C identifier");
+  EXPECT_EQ(errorOf({{"_a_1", copyKernel()}}), "");
   EXPECT_EQ(errorOf({{"a", copyKernel()}, {"a", copyKernel()}}),
             "row kernel: symbol 'a' stands for two kernels");
   Target unknown = hostTarget();
@@ -94,6 +100,25 @@ TEST(Compile, RefusesBadSymbols) {
   ASSERT_FALSE(bool(object));
   EXPECT_NE(llvm::toString(object.takeError()).find("no code generator for"),
             std::string::npos);
+}
+
+/// The kernel at fault is named.
+TEST(Compile, RefusesForgedKernels) {
+  RowKernel forged = copyKernel();
+  forged.cols = 0;
+  EXPECT_EQ(errorOf({{"good", copyKernel()}, {"bad", forged}}),
+            "row kernel: in 'bad'\nrow kernel: cols is 0, wanted at least 1");
+}
+
+/// What the linker says of an object that is none, on one line.
+TEST(Compile, TellsWhyLinkingFailed) {
+  llvm::SmallVector<char, 0> none(100, 'x');
+  auto linked = linkSharedObject({none});
+  ASSERT_FALSE(bool(linked));
+  std::string error = llvm::toString(linked.takeError());
+  EXPECT_EQ(error.rfind("row kernel: linking failed: ", 0), 0u) << error;
+  EXPECT_NE(error.find("colrow-kernel"), std::string::npos) << error;
+  EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
 TEST(Compile, NarrowerVectors) {

@@ -49,6 +49,8 @@ TEST(Elementwise, Arithmetic) {
   check([](B &b, Expr x, Expr y) { return x - y; }, std::minus<double>());
   check([](B &b, Expr x, Expr y) { return x * y; }, std::multiplies<double>());
   check([](B &b, Expr x, Expr y) { return x / y; }, std::divides<double>());
+  check([](B &b, Expr x, Expr y) { return 3.0f * x - 0.5f; },
+        [](double x, double y) { return 3 * x - 0.5; });
   check([](B &b, Expr x, Expr y) { return b.max(x, y); },
         [](double x, double y) { return std::max(x, y); });
   check([](B &b, Expr x, Expr y) { return b.min(x, y); },
@@ -131,6 +133,55 @@ TEST(Elementwise, IntegersAndConversions) {
     EXPECT_CLOSE(outReal[i], double(in[i]) + i + start + (in[i] < 0), 1e-7);
   }
   EXPECT_TRUE(outWide.guardIsWhole() && outNarrow.guardIsWhole());
+}
+
+/// Every operation on integers, in vectors and on one value a row.
+template <typename T> void checkIntegers(Elem elem, Type type) {
+  constexpr int64_t count = 19, results = 12;
+  auto build = [&](RowKernelBuilder &b, bool byRow) {
+    auto arg = [&](Access access) {
+      return byRow ? b.rowArg(elem, access) : b.denseArg(elem, access);
+    };
+    Expr x = b.load(arg(Access::Read)), y = b.load(arg(Access::Read));
+    for (Expr value :
+         {x + y, x - y, x * y, b.neg(x), b.abs(x), b.max(x, y), b.min(x, y),
+          b.cast(b.le(x, y), type), b.cast(b.ne(x, y), type),
+          b.cast(b.logicalOr(b.gt(x, y), b.eq(x, y)), type),
+          b.cast(b.logicalNot(b.ge(x, y)), type),
+          b.select(b.logicalAnd(b.lt(x, y), b.ne(x, y)), x, y)})
+      b.store(arg(Access::Write), value);
+  };
+  std::vector<T> x(count), y(count);
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = T(i * 7919 % 23 - 11),
+    y[i] = T(i % 5 * (sizeof(T) == 8 ? T(1) << 20 : 1) - 2);
+  x[0] = std::numeric_limits<T>::min() + 2, y[1] = -1;
+  for (bool byRow : {false, true}) {
+    RowKernelBuilder b({byRow ? count : 1}, byRow ? 1 : count);
+    build(b, byRow);
+    Compiled kernel(b);
+    Buffer<T> inX(x), inY(y);
+    std::vector<Buffer<T>> out(results, Buffer<T>(count, T(0)));
+    std::vector<void *> pointers = {inX.data(), inY.data()};
+    for (Buffer<T> &buffer : out)
+      pointers.push_back(buffer.data());
+    kernel.call(pointers);
+    for (int64_t i = 0; i < count; ++i) {
+      T a = x[i], c = y[i];
+      const T wanted[results] = {
+          T(a + c),       T(a - c),    T(uint64_t(a) * uint64_t(c)),
+          T(-a),          std::abs(a), std::max(a, c),
+          std::min(a, c), a <= c,      a != c,
+          a >= c,         a < c,       std::min(a, c)};
+      for (int64_t k = 0; k < results; ++k)
+        EXPECT_EQ(out[k][i], wanted[k]) << k << ": " << a << ", " << c;
+    }
+  }
+}
+
+TEST(Elementwise, IntegerOperations) {
+  checkIntegers<int32_t>(Elem::I32, Type::I32);
+  checkIntegers<int64_t>(Elem::I64, Type::I64);
 }
 
 /// Each index alone: loops over what it does not count may be joined, the
@@ -252,6 +303,31 @@ TEST(Elementwise, Accumulates) {
 }
 
 /// One value a row and one column: the rows become the loop.
+/// One column, which lies beside the place of its row, and one that all rows
+/// are added to.
+TEST(Elementwise, SingleColumnsBesideAndShared) {
+  RowKernelBuilder b({20}, 1);
+  Expr x = b.load(b.arg(Elem::F32, Access::Read, {3}, 1), /*colOffset=*/2);
+  b.store(b.arg(Elem::F32, Access::Write, {2}, 1), x, /*colOffset=*/1);
+  Compiled beside(b);
+  Floats in(randomFloats(60, 1, 2)), out(40, 5);
+  beside(in, out);
+  for (int64_t r = 0; r < 20; ++r) {
+    EXPECT_EQ(out[2 * r], 5);
+    EXPECT_EQ(out[2 * r + 1], in[3 * r + 2]);
+  }
+  RowKernelBuilder shared({20}, 1);
+  Expr y = shared.load(shared.denseArg(Elem::F32, Access::Read));
+  shared.store(shared.colArg(Elem::F32, Access::Accumulate), y);
+  Compiled added(shared);
+  Floats terms(randomFloats(20, 1, 2)), sum(1, 3);
+  added(terms, sum);
+  double wanted = 3;
+  for (int64_t r = 0; r < 20; ++r)
+    wanted += terms[r];
+  EXPECT_CLOSE(sum[0], wanted, 1e-6);
+}
+
 TEST(Elementwise, SingleColumn) {
   RowKernelBuilder b({4, 9}, 1);
   int x = b.rowArg(Elem::F32, Access::Read);

@@ -160,6 +160,29 @@ TEST(LongSum, Scatter) {
   }
 }
 
+/// Whole vectors, and no condition: nothing is masked.
+TEST(LongSum, ScatterOfWholeVectors) {
+  constexpr int64_t rows = 100000, cols = 32, table = 3;
+  RowKernelBuilder b({rows}, cols);
+  Expr id = b.load(b.rowArg(Elem::I32, Access::Read));
+  Expr x = b.load(b.colArg(Elem::F32, Access::Read));
+  b.scatterAddRow(b.colArg(Elem::F32, Access::Accumulate), id, cols, x);
+  b.keepLost(b.scalarArg(Elem::F32, Access::Accumulate));
+  Compiled kernel(b);
+  std::vector<int32_t> index(rows, 2);
+  index[5] = 0;
+  Buffer<int32_t> indices(index);
+  Floats in(randomFloats(cols, 0.1f, 0.2f)), sums(table * cols, 2);
+  Floats scratch(scatterScratch(rows, cols, table), 0);
+  kernel(indices, in, sums, scratch);
+  for (int64_t c = 0; c < cols; ++c) {
+    EXPECT_CLOSE(sums[c], 2 + double(in[c]), tolerance);
+    EXPECT_EQ(sums[cols + c], 2);
+    EXPECT_CLOSE(sums[2 * cols + c], 2 + double(in[c]) * (rows - 1), tolerance);
+  }
+  EXPECT_TRUE(sums.guardIsWhole() && scratch.guardIsWhole());
+}
+
 /// Each row of the table is met just often enough for scratch.
 TEST(LongSum, ScatterTakesAllOfItsScratch) {
   constexpr int64_t table = 5, cols = 20, rows = table * (sumBlock + 1);

@@ -69,4 +69,25 @@ TEST(Philox, PartsEqualTheWhole) {
     EXPECT_EQ(part[i], whole[93 + i]);
 }
 
+/// A word a row, computed alone, is the word of a column.
+TEST(Philox, RowsEqualColumns) {
+  const int64_t seed = 0x0123456789abcdef, step = 5;
+  const int64_t first = (int64_t(1) << 32) - 10;
+  std::vector<uint32_t> wanted = generate(seed, 42, step, first, 20);
+  RowKernelBuilder b({20}, 3);
+  int out = b.rowArg(Elem::I32, Access::Write);
+  int unit = b.rowArg(Elem::F32, Access::Write);
+  Expr index = b.intArg(2) + b.rowIndex(0);
+  b.store(out, b.philox(b.intArg(0), 42, b.intArg(1), index));
+  b.store(unit, b.philoxUniform(b.intArg(0), 42, b.intArg(1), index));
+  Compiled kernel(b);
+  Buffer<int32_t> words(20, 0);
+  Floats units(20, 0);
+  kernel.call({words.data(), units.data()}, {seed, step, first});
+  for (size_t i = 0; i < 20; ++i) {
+    EXPECT_EQ(uint32_t(words[i]), wanted[i]);
+    EXPECT_EQ(units[i], float(wanted[i] >> 8) * 0x1p-24f);
+  }
+}
+
 } // namespace colrow::kernel

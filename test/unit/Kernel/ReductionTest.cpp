@@ -99,6 +99,41 @@ TEST(Reduction, SumOfARowValueCountsColumns) {
   EXPECT_EQ(all[0], 6);
 }
 
+/// Once for each of the rows, which are dense but no longer columns then.
+TEST(Reduction, TotalSumOfAScalarCountsRows) {
+  RowKernelBuilder b({3, 5}, 8);
+  Expr x = b.load(b.scalarArg(Elem::F32));
+  b.store(b.denseArg(Elem::F32, Access::Write),
+          b.load(b.denseArg(Elem::F32, Access::Read)) + x);
+  b.totalSum(b.scalarArg(Elem::F32, Access::Write), x);
+  Compiled kernel(b);
+  Floats scalar(1, 2), out(120, 0), in(120, 1), total(1, 0);
+  kernel(scalar, out, in, total);
+  EXPECT_EQ(out[119], 3);
+  EXPECT_EQ(total[0], 30);
+}
+
+/// Rows longer than what is kept of them from one pass to the next.
+TEST(Reduction, LongRowsAreComputedAgain) {
+  for (int64_t cols : {60000, 70000}) {
+    RowKernelBuilder b({2}, cols);
+    Expr e = b.exp(b.load(b.denseArg(Elem::F32, Access::Read)));
+    b.store(b.denseArg(Elem::F32, Access::Write), e / b.rowSum(e));
+    Compiled kernel(b);
+    Floats in(randomFloats(2 * cols, -1, 1)), out(2 * cols, 0);
+    kernel(in, out);
+    for (int64_t r = 0; r < 2; ++r) {
+      double sum = 0;
+      for (int64_t c = 0; c < cols; ++c)
+        sum += std::exp(double(in[r * cols + c]));
+      for (int64_t c = 0; c < cols; c += 7)
+        ASSERT_CLOSE(out[r * cols + c],
+                     std::exp(double(in[r * cols + c])) / sum, 1e-5);
+    }
+    EXPECT_TRUE(out.guardIsWhole());
+  }
+}
+
 TEST(Reduction, ColSum) {
   for (bool accumulates : {false, true})
     for (int64_t cols : oddCols) {
