@@ -13,8 +13,6 @@ plan::DType planir::toDType(Type element) {
     return plan::DType::f32;
   if (element.isBF16())
     return plan::DType::bf16;
-  if (element.isF16())
-    return plan::DType::f16;
   switch (element.getIntOrFloatBitWidth()) {
   case 64:
     return plan::DType::i64;

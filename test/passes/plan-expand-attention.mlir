@@ -140,3 +140,20 @@ plan.program "gradient" phases ["backward"] {
   plan.attention_grad %q : f32, %k : f32, %k : f32, %lse : f32, %q : f32 to %dq : f32, %dk : f32, %dv : f32 sizes [1, 1, 2, 25, 25, 8] scale 0.25
   plan.end
 }
+
+// -----
+
+// A kernel that is compiled already has no text to compare with, and keeps its
+// name.
+
+// CHECK: plan.kernel @kernel0 [f32 read 8]{{$}}
+// CHECK: plan.kernel @[[TILE:kernel0_[0-9]+]] [f32 read 4, {{.*}} {
+plan.kernel @kernel0 [f32 read 8]
+// CHECK-LABEL: plan.program "name_taken"
+plan.program "name_taken" phases ["forward"] {
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %y = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @[[TILE]](
+  plan.attention %a : f32, %a : f32, %a : f32 to %y : f32, %y : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.end
+}

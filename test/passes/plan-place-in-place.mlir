@@ -556,3 +556,117 @@ plan.program "written" phases ["update"] {
   plan.copy %a : f32 to %w : f32 bytes 8
   plan.end
 }
+
+// -----
+
+// A sum over the old weights, which may be over its operand, is the new ones.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "summed_weights"
+plan.program "summed_weights" phases ["update"] {
+  %w = plan.global @w : !plan.buffer<f32>
+  %new = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.all_reduce sum of 2 %w : f32 to %w : f32 over
+  // CHECK-NEXT: plan.end
+  plan.all_reduce sum of 2 %w : f32 to %new : f32 over ["tp"] payload 8
+  plan.copy %new : f32 to %w : f32 bytes 8
+  plan.end
+}
+
+// -----
+
+// An argument that its kernel does not declare may be read and written.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<2xf32> {id = 1 : i64, init = #tp.init<zeros>}
+plan.kernel @few [f32 read 8]
+// CHECK-LABEL: plan.program "undeclared"
+plan.program "undeclared" phases ["update"] {
+  // CHECK: %[[A:.*]] = plan.buffer 8 at
+  // CHECK: %[[B:.*]] = plan.buffer 8 at
+  %w = plan.global @w : !plan.buffer<f32>
+  %v = plan.global @v : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  // CHECK: plan.launch @few(%w : f32 for 8, %[[A]] : f32 for 8)
+  // CHECK-NEXT: plan.copy %[[A]] : f32 to %w : f32 bytes 8
+  plan.launch @few(%w : f32 for 8, %a : f32 for 8)
+  plan.copy %a : f32 to %w : f32 bytes 8
+  // CHECK: plan.copy %[[B]] : f32 to %v : f32 bytes 8
+  // CHECK-NEXT: plan.launch @few(%w : f32 for 8, %[[B]] : f32 for 8)
+  plan.fill %b : f32 bytes 8 with 0
+  plan.copy %b : f32 to %v : f32 bytes 8
+  plan.launch @few(%w : f32 for 8, %b : f32 for 8)
+  plan.end
+}
+
+// -----
+
+// What an instruction behind the copy reads may be the target instead; what it
+// writes may not.
+
+tp.parameter @w : tensor<2xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: plan.program "read_behind"
+plan.program "read_behind" phases ["update"] {
+  // CHECK: %[[X:.*]] = plan.buffer 8 at
+  // CHECK-NEXT: plan.fill %w
+  // CHECK-NEXT: plan.all_to_all 1 x 1 of 2 %w : f32 to %[[X]] : f32
+  // CHECK-NEXT: plan.attention %w : f32, %w : f32, %w : f32 to %[[X]] : f32, %[[X]] : f32
+  // CHECK-NEXT: plan.attention_grad %w : f32, %w : f32, %w : f32, %w : f32, %w : f32 to %[[X]] : f32, %[[X]] : f32, %[[X]] : f32
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %x = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.all_to_all 1 x 1 of 2 %a : f32 to %x : f32 over ["tp"] payload 8
+  plan.attention %a : f32, %a : f32, %a : f32 to %x : f32, %x : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.attention_grad %a : f32, %a : f32, %a : f32, %a : f32, %a : f32 to %x : f32, %x : f32, %x : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.end
+}
+// CHECK-LABEL: plan.program "exchanged_behind"
+plan.program "exchanged_behind" phases ["update"] {
+  // CHECK: plan.copy
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.all_to_all 1 x 1 of 2 %w : f32 to %a : f32 over ["tp"] payload 8
+  plan.end
+}
+// CHECK-LABEL: plan.program "attention_behind"
+plan.program "attention_behind" phases ["update"] {
+  // CHECK: plan.copy
+  // CHECK: plan.copy
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  %x = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.attention %w : f32, %w : f32, %w : f32 to %a : f32, %x : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.fill %b : f32 bytes 8 with 0
+  plan.copy %b : f32 to %w : f32 bytes 8
+  plan.attention %w : f32, %w : f32, %w : f32 to %x : f32, %b : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.end
+}
+// CHECK-LABEL: plan.program "gradient_behind"
+plan.program "gradient_behind" phases ["update"] {
+  // CHECK: plan.copy
+  // CHECK: plan.copy
+  // CHECK: plan.copy
+  %w = plan.global @w : !plan.buffer<f32>
+  %a = plan.buffer 8 : !plan.buffer<f32>
+  %b = plan.buffer 8 : !plan.buffer<f32>
+  %c = plan.buffer 8 : !plan.buffer<f32>
+  %x = plan.buffer 8 : !plan.buffer<f32>
+  plan.fill %a : f32 bytes 8 with 0
+  plan.copy %a : f32 to %w : f32 bytes 8
+  plan.attention_grad %w : f32, %w : f32, %w : f32, %w : f32, %w : f32 to %a : f32, %x : f32, %x : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.fill %b : f32 bytes 8 with 0
+  plan.copy %b : f32 to %w : f32 bytes 8
+  plan.attention_grad %w : f32, %w : f32, %w : f32, %w : f32, %w : f32 to %x : f32, %b : f32, %x : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.fill %c : f32 bytes 8 with 0
+  plan.copy %c : f32 to %w : f32 bytes 8
+  plan.attention_grad %w : f32, %w : f32, %w : f32, %w : f32, %w : f32 to %x : f32, %x : f32, %c : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+  plan.end
+}

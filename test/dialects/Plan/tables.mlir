@@ -12,6 +12,8 @@
 module attributes {tp.mesh = #mesh} {
   // CHECK: tp.parameter @w : tensor<16xf32> {{.*}}plan.offset = 0
   tp.parameter @w : tensor<16xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64}
+  // CHECK: tp.state @m of @w "moment" : tensor<16xf32> {{.*}}plan.offset = 64
+  tp.state @m of @w "moment" : tensor<16xf32> {plan.offset = 64 : i64}
   // CHECK: plan.constant @f32 at 0 = dense<[1.500000e+00, -2.000000e+00]> : tensor<2xf32>
   plan.constant @f32 at 0 = dense<[1.5, -2.0]> : tensor<2xf32>
   // CHECK: plan.constant @bf16 at 64 = dense<[1.500000e+00, -2.000000e+00, 3.000000e+00]> : tensor<3xbf16>
@@ -48,6 +50,8 @@ module attributes {tp.mesh = #mesh} {
     %w = plan.global @w : !plan.buffer<f32>
     %t = plan.global @i8 : !plan.buffer<i8>
     %s = plan.scalars : !plan.buffer<i8>
+    // What nothing uses is no buffer.
+    // CHECK-NOT: plan.scalars
     // CHECK: plan.fill %{{.*}} : f32 bytes 192 with 3 "made"
     plan.fill %x : f32 bytes 192 with 3 "made"
     // CHECK: plan.fill %{{.*}} : i32 bytes 4 with 0
@@ -85,6 +89,29 @@ module attributes {tp.mesh = #mesh} {
     plan.output "q" %c : i1 as tensor<4xi1>
     // CHECK: plan.output "r" role "gradient" parameter @w %{{.*}} : f32 as tensor<16xf32>
     plan.output "r" role "gradient" parameter @w %x : f32 as tensor<16xf32>
+    plan.end
+  }
+  // Ranks with programs of their own.
+  // CHECK: plan.program "parts" ranks [0, 2, 4] phases ["forward"] scratch 64 saves 4 gradients 8 {
+  plan.program "parts" ranks [0, 2, 4] phases ["forward"] scratch 64 saves 4 gradients 8 {
+    // CHECK: plan.loop 3 {
+    // CHECK-NEXT: plan.loop 2 {
+    // CHECK-NEXT: plan.fill %{{.*}}[8 * l0 + 16 * l1] : f32 bytes 8 with 255
+    // CHECK-NEXT: }
+    // CHECK-NEXT: plan.fill
+    // CHECK-NEXT: } "outer"
+    // CHECK-NEXT: plan.end
+    %a = plan.buffer 48 at 0 : !plan.buffer<f32>
+    plan.loop 3 {
+      plan.loop 2 {
+        plan.fill %a[8 * l0 + 16 * l1] : f32 bytes 8 with 255
+      }
+      plan.fill %a[16 * l0] : f32 bytes 16 with 1
+    } "outer"
+    plan.end
+  }
+  // CHECK: plan.program "parts" ranks [1, 3, 5] phases ["forward"] {
+  plan.program "parts" ranks [1, 3, 5] phases ["forward"] {
     plan.end
   }
 }

@@ -68,6 +68,11 @@ TEST_F(FromTables, WhatTheIRDoesNotTakeIsAnError) {
   source().reshape = {5};
   EXPECT_EQ(read(), "error: source \"file\": a tensor of 48 elements cannot "
                     "be reshaped to 5");
+  source().reshape = {};
+  tables->plan.parameters[0]->init->std = -1;
+  EXPECT_EQ(read(), "error: initial values of mean 0.000000e+00 and deviation "
+                    "-1.000000e+00; both must be finite in float32, and the "
+                    "deviation at least 0");
 }
 
 } // namespace
