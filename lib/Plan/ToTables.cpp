@@ -65,23 +65,31 @@ LogicalResult ModuleWriter::addParameters() {
   return success();
 }
 
-/// The bytes of a table's elements.
-static void copyElements(ElementsAttr value, uint8_t *to) {
+/// The bytes of the elements that `op` holds; not all attributes have them.
+static LogicalResult copyElements(Operation *op, ElementsAttr value,
+                                  uint8_t *to) {
   unsigned size = elementBytes(value.getElementType());
   int64_t count = value.getNumElements();
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     if (value.getElementType().isInteger(1)) {
       for (bool element : dense.getValues<bool>())
         *to++ = element;
-      return;
+      return success();
     }
     ArrayRef<char> raw = dense.getRawData();
     for (int64_t i = 0; i < count; i += raw.size() / size)
       std::memcpy(to + i * size, raw.data(), raw.size());
-    return;
+    return success();
   }
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
-    llvm::copy(resource.getData(), to);
+  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+  if (!resource)
+    return op->emitOpError("holds elements that are not dense");
+  ArrayRef<char> data = resource.getData();
+  if (data.size() != size_t(count) * size)
+    return op->emitOpError("holds ")
+           << data.size() << " bytes for " << value.getShapedType();
+  llvm::copy(data, to);
+  return success();
 }
 
 LogicalResult ModuleWriter::addConstants() {
@@ -95,7 +103,9 @@ LogicalResult ModuleWriter::addConstants() {
     uint64_t end = op.getOffset() + bytes;
     plan->constants.resize(std::max<uint64_t>(
         plan->constants.size(), llvm::alignTo(end, runtime::bufferAlignment)));
-    copyElements(op.getValue(), plan->constants.data() + op.getOffset());
+    if (failed(copyElements(op, op.getValue(),
+                            plan->constants.data() + op.getOffset())))
+      return failure();
   }
   return success();
 }
@@ -127,13 +137,15 @@ void ModuleWriter::addKernels() {
   }
 }
 
-void ModuleWriter::addObject() {
+LogicalResult ModuleWriter::addObject() {
   for (auto op : module.getOps<ObjectOp>()) {
     plan->target_cpu = op.getCpu().str();
     plan->target_features = op.getFeatures().str();
     plan->object.resize(op.getCode().getNumElements());
-    copyElements(op.getCode(), plan->object.data());
+    if (failed(copyElements(op, op.getCode(), plan->object.data())))
+      return failure();
   }
+  return success();
 }
 
 void ModuleWriter::addAttributes() {
@@ -173,7 +185,8 @@ LogicalResult ModuleWriter::run(PlanTables &result) {
   plan->persistent_fingerprint = fingerprint(plan->parameters);
   addScalars();
   addKernels();
-  addObject();
+  if (failed(addObject()))
+    return failure();
   for (auto op : module.getOps<ProgramOp>()) {
     plan->programs.push_back(std::make_unique<plan::ProgramT>());
     result.programs.push_back(op);

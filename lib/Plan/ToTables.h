@@ -45,7 +45,7 @@ private:
   llvm::LogicalResult addConstants();
   void addScalars();
   void addKernels();
-  void addObject();
+  llvm::LogicalResult addObject();
   void addAttributes();
 
   mlir::ModuleOp module;

@@ -3,7 +3,8 @@
 // RUN: tp-translate %s --split-input-file --verify-diagnostics --mlir-to-plan -o %t.plan
 //
 // IR that has no tables: nothing says how many ranks there are, something has
-// no place, or is no instruction of a file. No file is written then.
+// no place, has other bytes than elements, or is no instruction of a file. No
+// file is written then.
 
 // expected-error@+1 {{the module has no tp.mesh, so no ranks}}
 module {
@@ -77,4 +78,34 @@ module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
     }
     plan.end
   }
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op holds elements that are not dense}}
+  plan.constant @c at 0 = sparse<[[1]], [1.5]> : tensor<2xf32>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op holds 4 bytes for 'tensor<2xf32>'}}
+  plan.constant @c at 0 = dense_resource<short> : tensor<2xf32>
+}
+{-# dialect_resources: { builtin: { short: "0x040000000000803F" } } #-}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op holds 8 bytes for 'tensor<1xf32>'}}
+  plan.constant @c at 0 = dense_resource<long> : tensor<1xf32>
+}
+{-# dialect_resources: { builtin: { long: "0x040000000000803F0000803F" } } #-}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.object' op holds 0 bytes for 'tensor<2xi8>'}}
+  plan.object "cpu" "" = dense_resource<missing> : tensor<2xi8>
 }
