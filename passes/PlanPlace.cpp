@@ -71,9 +71,7 @@ private:
   /// Whether the item is in no loop, and its operand is a buffer from its
   /// start.
   bool isWhole(unsigned item, unsigned operand) {
-    auto [begin, end] = spans[item];
-    return begin == item && end == item &&
-           !items[item]->getParentOfType<LoopOp>() &&
+    return !items[item]->getParentOfType<LoopOp>() &&
            items[item].getAddressStorage()[operand].isZero();
   }
   Life lifeOf(BufferOp buffer);
@@ -192,8 +190,8 @@ bool Program::mayReplace(CopyOp copy, unsigned at) {
     }
     if (order.isBefore(use.item, first))
       continue;
-    bool inPlace = use.item == first && spans[first].second == first &&
-                   isWhole(first, use.operand) && !use.writes &&
+    bool inPlace = use.item == first && isWhole(first, use.operand) &&
+                   !use.writes &&
                    readsInPlace(items[first], use.operand, source, symbols);
     if (!inPlace)
       return false;
