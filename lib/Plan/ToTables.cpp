@@ -101,6 +101,10 @@ LogicalResult ModuleWriter::addConstants() {
         addBuffer(plan::Region::constant, op.getSymName(),
                   op.getTensorType().getElementType(), op.getOffset(), bytes);
     uint64_t end = op.getOffset() + bytes;
+    if (end > FLATBUFFERS_MAX_BUFFER_SIZE)
+      return op.emitOpError("ends at byte ")
+             << end << ", a plan file has at most "
+             << FLATBUFFERS_MAX_BUFFER_SIZE;
     plan->constants.resize(std::max<uint64_t>(
         plan->constants.size(), llvm::alignTo(end, runtime::bufferAlignment)));
     if (failed(copyElements(op, op.getValue(),

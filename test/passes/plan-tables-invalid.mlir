@@ -83,6 +83,13 @@ module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
 // -----
 
 module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op ends at byte 4611686018427387912, a plan file has at most 2147483647}}
+  plan.constant @c at 4611686018427387904 = dense<1.0> : tensor<2xf32>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
   // expected-error@+1 {{'plan.constant' op holds elements that are not dense}}
   plan.constant @c at 0 = sparse<[[1]], [1.5]> : tensor<2xf32>
 }
