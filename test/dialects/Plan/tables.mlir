@@ -9,7 +9,9 @@
 
 #mesh = #tp.mesh<"dp"=2 batch, "tp"=3>
 // CHECK: #mesh = #tp.mesh<"dp"=2 batch, "tp"=3>
-module attributes {tp.mesh = #mesh} {
+// Numbers of the optimizer that are left out are 0.
+// CHECK: tp.optimizer = {beta1 = 9.000000e-01 : f64, beta2 = 0.000000e+00 : f64, clip_grad_norm = 0.000000e+00 : f64, eps = 1.000000e-08 : f64, weight_decay = 0.000000e+00 : f64}
+module attributes {tp.mesh = #mesh, tp.optimizer = {beta1 = 0.9, eps = 1.0e-8}} {
   // CHECK: tp.parameter @w : tensor<16xf32> {{.*}}plan.offset = 0
   tp.parameter @w : tensor<16xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64}
   // CHECK: tp.state @m of @w "moment" : tensor<16xf32> {{.*}}plan.offset = 64

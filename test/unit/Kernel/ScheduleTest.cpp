@@ -30,6 +30,20 @@ TEST(Schedule, ReductionsEndPhases) {
   EXPECT_TRUE(schedule(kernel, /*keepRows=*/false).kept.empty());
 }
 
+/// Only numbers in float are kept: of a condition, what it compares.
+TEST(Schedule, ConditionsAreComputedAgain) {
+  RowKernelBuilder b({4}, 100);
+  Expr x = b.load(b.denseArg(Elem::F32, Access::Read));
+  Expr e = b.exp(x);
+  Expr small = b.lt(e, b.constF32(1));
+  Expr count = b.rowSum(b.cast(small, Type::F32));
+  b.store(b.denseArg(Elem::F32, Access::Write), b.select(small, count, x));
+  Schedule plan = schedule(llvm::cantFail(b.finish()), true);
+  ASSERT_EQ(plan.phases.size(), 2u);
+  ASSERT_EQ(plan.kept.size(), 1u);
+  EXPECT_EQ(plan.kept.begin()->first, e.node);
+}
+
 /// An output that is ready early still waits for the last phase, since it may
 /// be the buffer that a later phase reads.
 TEST(Schedule, StoresWaitForTheLastPhase) {

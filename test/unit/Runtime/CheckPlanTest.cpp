@@ -6,6 +6,7 @@
 
 #include "TestPlan.h"
 #include <cmath>
+#include <cstring>
 
 namespace colrow::runtime::test {
 namespace {
@@ -573,6 +574,26 @@ TEST(CheckPlan, LayoutsFitShapes) {
   EXPECT_HAS(faulty({4}, {}, ""), "has no name");
   constexpr int64_t most = int64_t(1) << 43; // of 8 bytes a region holds
   EXPECT_HAS(faulty({most * 2}, {{{most * 2, most * 2}}}), "is too large");
+}
+
+/// A layout of no dimensions is that of a number and of nothing else.
+TEST(CheckPlan, NumbersHaveNoDimensions) {
+  for (const std::vector<int64_t> &shape : {std::vector<int64_t>{}, {1}}) {
+    TestPlan plan = smallPlan();
+    plan.add({"w", 0, {1}});
+    plan::PlanT tables = plan.build();
+    tables.parameters[0]->shape = shape;
+    std::vector<uint8_t> table = packed(tables);
+    const auto *dims =
+        plan::GetPlan(table.data())->parameters()->Get(0)->dims();
+    // The list is there, and empty: its length stands before its entries.
+    uint32_t none = 0;
+    std::memcpy(table.data() + (dims->Data() - table.data()) - sizeof(none),
+                &none, sizeof(none));
+    std::string text = textOf(readPlanBuffer("p", planFile(table)));
+    EXPECT_EQ(text.empty(), shape.empty()) << text;
+    EXPECT_HAS(text, shape.empty() ? "" : "layout has 0 dimensions, shape [1]");
+  }
 }
 
 TEST(CheckPlan, BuffersDoNotOverlap) {
