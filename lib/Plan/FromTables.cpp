@@ -78,11 +78,12 @@ void ModuleReader::addConstants() {
         int64_t(buffer->bytes / elementBytes(element)), element);
     auto raw =
         ArrayRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    // The bytes are a file's: not all of them are a bool.
+    auto truths =
+        llvm::map_to_vector(bytes, [](uint8_t byte) { return byte != 0; });
     DenseElementsAttr value =
         element.isInteger(1)
-            ? DenseElementsAttr::get(
-                  type, ArrayRef(reinterpret_cast<const bool *>(bytes.data()),
-                                 bytes.size()))
+            ? DenseElementsAttr::get(type, ArrayRef<bool>(truths))
             : DenseElementsAttr::getFromRawBuffer(type, raw);
     ConstantOp::create(builder, builder.getUnknownLoc(), buffer->name, value,
                        buffer->offset);

@@ -17,6 +17,7 @@ constexpr llvm::StringLiteral text = R"mlir(
   module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
     tp.parameter @w : tensor<4x6xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64,
         source = [#tp.source<"file" : [6, 8] from [0, 2] size [6, 4] perm [1, 0]>]}
+    plan.constant @c at 0 = dense<[false, true, true]> : tensor<3xi1>
   })mlir";
 
 class FromTables : public testing::Test {
@@ -73,6 +74,21 @@ TEST_F(FromTables, WhatTheIRDoesNotTakeIsAnError) {
   EXPECT_EQ(read(), "error: initial values of mean 0.000000e+00 and deviation "
                     "-1.000000e+00; both must be finite in float32, and the "
                     "deviation at least 0");
+}
+
+/// A file may have any byte where 0 or 1 is wanted.
+TEST_F(FromTables, BytesThatAreNotZeroAreTrue) {
+  ASSERT_TRUE(module);
+  tables = planir::toTables(*module);
+  ASSERT_TRUE(mlir::succeeded(tables));
+  EXPECT_EQ(tables->plan.constants[1], 1);
+  tables->plan.constants[1] = 2, tables->plan.constants[2] = 255;
+  auto back = planir::fromTables(tables->plan, &context);
+  ASSERT_TRUE(back);
+  auto constant = *back->getOps<planir::ConstantOp>().begin();
+  auto value = llvm::cast<mlir::DenseElementsAttr>(constant.getValue());
+  EXPECT_EQ(llvm::to_vector(value.getValues<bool>()),
+            (llvm::SmallVector<bool>{false, true, true}));
 }
 
 } // namespace
