@@ -328,6 +328,8 @@ const std::vector<Alteration> alterations = {
        "takes 48 bytes of i32"},
       {"Input.batch_dim", [](P &p) { program(p).inputs[0]->batch_dim = 2; },
        "batch dimension 2 of shape [2, 6]"},
+      {"Input.batch_dim", [](P &p) { program(p).inputs[0]->batch_dim = -2; },
+       "has batch dimension -2"},
       {"Input.low", [](P &p) { program(p).inputs[0]->low = 10; },
        "holds i32 from 10 to below 9"},
       {"Input.high",
@@ -336,6 +338,8 @@ const std::vector<Alteration> alterations = {
       {"Input.padding",
        [](P &p) { program(p).inputs[0]->padding = int64_t(1) << 31; },
        "is padded with 2147483648, which is no i32"},
+      {"Input.buffer", [](P &p) { program(p).inputs[0]->buffer = 99; },
+       "is buffer 99 of"},
       {"Input.buffer", [](P &p) { program(p).inputs[0]->buffer = 0; },
        "buffer 0 has 64 of f32 in region persistent"},
 
@@ -358,6 +362,8 @@ const std::vector<Alteration> alterations = {
        "do not make its size 3"},
       {"Output.dims", [](P &p) { program(p).outputs[1]->dims.clear(); },
        "operand src reaches to byte 96"},
+      {"Output.parameter", [](P &p) { program(p).outputs[1]->parameter = -2; },
+       "belongs to parameter -2, which is none"},
       {"Output.src",
        [](P &p) { program(p).outputs[0]->src->strides = {4}; },
        "operand src has 1 strides in 0 loops"},
@@ -421,6 +427,9 @@ const std::vector<Alteration> alterations = {
        "longer than leading dimensions of 4, 3 and 3"},
       {"Gemm.ldc", [](P &p) { gemmOf(p).ldc = 2; },
        "longer than leading dimensions of 4, 4 and 2"},
+      {"Gemm.lda",
+       [](P &p) { gemmOf(p).m = 1, gemmOf(p).lda = int64_t(1) << 31; },
+       "gemm has a size of 2147483648"},
       {"Gemm.alpha", [](P &p) { gemmOf(p).alpha = NAN; },
        "gemm has a factor of"},
       {"Gemm.beta", [](P &p) { gemmOf(p).beta = INFINITY; },
@@ -473,6 +482,12 @@ const std::vector<Alteration> alterations = {
        "reduce_scatter with reduction max"},
       {"Collective.dtype", [](P &p) { sumOf(p).dtype = plan::DType::i1; },
        "collective of a type other than"},
+      {"Collective.kind",
+       [](P &p) { sumOf(p).kind = plan::CollectiveKind(9); },
+       "collective of an unknown kind or reduction"},
+      {"Collective.reduction",
+       [](P &p) { sumOf(p).reduction = plan::Reduction(9); },
+       "collective of an unknown kind or reduction"},
       {"Collective.axes", [](P &p) { sumOf(p).axes = {}; },
        "names no mesh axis"},
       {"Collective.count", [](P &p) { sumOf(p).count = 17; },
@@ -491,6 +506,20 @@ const std::vector<Alteration> alterations = {
          sumOf(p).outer = sumOf(p).block = 1, sumOf(p).total = 3;
        },
        "gathers 3 columns from 2 ranks of 1"},
+      // Nothing of each rank, gathered and scattered.
+      {"Collective.block",
+       [](P &p) {
+         sumOf(p).kind = plan::CollectiveKind::all_gather;
+         sumOf(p).reduction = plan::Reduction::none;
+         sumOf(p).outer = sumOf(p).total = 1, sumOf(p).block = 0;
+       },
+       "a size that is not positive"},
+      {"Collective.block",
+       [](P &p) {
+         sumOf(p).kind = plan::CollectiveKind::reduce_scatter;
+         sumOf(p).outer = sumOf(p).total = 1, sumOf(p).block = 0;
+       },
+       "a size that is not positive"},
       {"Collective.total",
        [](P &p) {
          sumOf(p).kind = plan::CollectiveKind::reduce_scatter;

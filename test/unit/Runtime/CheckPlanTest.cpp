@@ -5,6 +5,7 @@
 // ranks.
 
 #include "TestPlan.h"
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -527,6 +528,40 @@ TEST(CheckPlan, PaddingFitsItsType) {
   EXPECT_EQ(faulty(plan::DType::i64, INT64_MAX), "");
 }
 
+/// Integers have ranges, of numbers of their type.
+TEST(CheckPlan, RangesFitTheirType) {
+  auto faulty = [](plan::DType type, int64_t low, int64_t high) {
+    TestPlan plan = smallPlan();
+    InputSpec spec{"x", "", {4}, low, high, 0};
+    spec.dtype = type;
+    plan.input(spec);
+    return fault(plan);
+  };
+  using plan::DType;
+  constexpr int64_t end = int64_t(1) << 31;
+  EXPECT_EQ(faulty(DType::i32, -end, end), "");
+  EXPECT_HAS(faulty(DType::i32, -end - 1, end), "holds i32 from -2147483649");
+  EXPECT_HAS(faulty(DType::i32, -end, end + 1), "to below 2147483649");
+  EXPECT_EQ(faulty(DType::i1, 0, 2), "");
+  EXPECT_HAS(faulty(DType::i1, -1, 2), "holds i1 from -1");
+  EXPECT_HAS(faulty(DType::i1, 0, 3), "to below 3");
+  EXPECT_HAS(faulty(DType::f32, 0, 9), "holds f32 from 0 to below 9");
+  EXPECT_HAS(faulty(DType::bf16, 0, 9), "holds bf16 from 0 to below 9");
+}
+
+/// As many bytes of another region, and of another type, are none of the input.
+TEST(CheckPlan, InputsFitTheirBuffer) {
+  TestPlan plan = smallPlan();
+  plan.input({"x", "", {4}});
+  plan::PlanT region = plan.build(), type = plan.build();
+  EXPECT_EQ(faultOf(region), "");
+  region.programs[0]->buffers[0]->region = Region::scratch;
+  EXPECT_HAS(faultOf(region), "takes 16 bytes of i32 in region input; ");
+  EXPECT_HAS(faultOf(region), "has 16 of i32 in region scratch");
+  type.programs[0]->buffers[0]->dtype = plan::DType::f32;
+  EXPECT_HAS(faultOf(type), "has 16 of f32 in region input");
+}
+
 /// One number of a type that the runtime adds up, for each role of a measure.
 TEST(CheckPlan, MeasuresAreNumbers) {
   auto faulty = [](const char *role, plan::DType type,
@@ -564,16 +599,24 @@ TEST(CheckPlan, LayoutsFitShapes) {
                    std::string name = "w") {
     TestPlan plan = smallPlan();
     plan.add({name, 0, shape, dims});
-    return fault(plan);
+    plan::PlanT tables = plan.build();
+    if (tables.buffers[0]->bytes == 0) // of a shape that is none
+      tables.buffers[0]->bytes = tables.persistent_bytes = 64;
+    return faultOf(tables);
   };
   EXPECT_EQ(faulty({5}, {{{5, 6, {0}}}}), "");
   EXPECT_HAS(faulty({5}, {{{5, 5, {0}}}}), "pads a factor of 5 to 5");
+  EXPECT_HAS(faulty({6}, {{{6, 4, {0}}}}), "pads a factor of 6 to 4");
+  EXPECT_HAS(faulty({4}, {{{0, 0}, {4, 4}}}), "pads a factor of 0 to 0");
+  EXPECT_HAS(faulty({4, 0}, {}), "shape [4, 0] is not one of a tensor");
   EXPECT_HAS(faulty({5}, {{{4, 4, {0}}}}), "do not make its size 5");
   EXPECT_HAS(faulty({2, 2}, {{{2, 2, {0}}}, {{2, 2, {0}}}}),
              "mesh axis 0 twice");
   EXPECT_HAS(faulty({4}, {}, ""), "has no name");
   constexpr int64_t most = int64_t(1) << 43; // of 8 bytes a region holds
   EXPECT_HAS(faulty({most * 2}, {{{most * 2, most * 2}}}), "is too large");
+  constexpr int64_t padded = int64_t(1) << 40;
+  EXPECT_HAS(faulty({4, 4}, {{{4, padded}}, {{4, padded}}}), "is too large");
 }
 
 /// A layout of no dimensions is that of a number and of nothing else.
@@ -627,6 +670,25 @@ TEST(CheckPlan, SourcesCoverTheParameter) {
   EXPECT_HAS(faulty({"t", {2, 3}, {}, {}, {}, {}, {0, 2}}),
              "not permuted by a permutation");
   EXPECT_HAS(faulty({"t", {6}, {4, 2}, {}, {}, {}, {}}), "reshapes [6]");
+  EXPECT_HAS(faulty({"t", {0, 6}, {}, {}, {}, {}, {}}), "reshapes [0, 6]");
+  // A list for some dimensions only.
+  for (const SourceSpec &source :
+       {SourceSpec{"t", {2, 3}, {}, {0}, {}, {}, {}},
+        SourceSpec{"t", {2, 3}, {}, {}, {1}, {}, {}},
+        SourceSpec{"t", {2, 3}, {}, {}, {}, {2}, {}},
+        SourceSpec{"t", {2, 3}, {}, {}, {}, {}, {0}}})
+    EXPECT_HAS(faulty(source), "a slice or permutation of 1 dimensions");
+  // Starts, steps and sizes that leave the second dimension.
+  for (auto [start, step, size] : {std::array<int64_t, 3>{-1, 1, 3},
+                                   {6, 1, 1},
+                                   {0, 0, 3},
+                                   {0, -1, 3},
+                                   {0, 1, 0},
+                                   {0, 1, 7},
+                                   {0, 7, 1},
+                                   {4, 1, 3}})
+    EXPECT_HAS(faulty({"t", {2, 6}, {}, {0, start}, {1, step}, {2, size}, {}}),
+               "takes elements outside dimension 1");
   // More dimensions than are told apart.
   SourceSpec deep{"t", {6}, {}, {}, {}, {}, {0}};
   for (uint8_t d = 1; d < 64; ++d)
