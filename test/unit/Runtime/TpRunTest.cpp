@@ -330,11 +330,13 @@ TEST_F(TpRun, InterruptedAgainEndsInTheStep) {
   At spot = endless.buffer(Region::scratch, 1 << 20, plan::DType::f32);
   endless.fill(spot, 1 << 20, 0);
   writePlan("endless.plan", endless);
-  // From when it has a handler of SIGINT on; counted, as one is not enough.
+  // From when it has a handler of SIGINT on, which the shell that becomes it
+  // may have had as well; counted, as one is not enough.
   writeFile(folder / "script",
             TP_RUN " train endless.plan --seed 3 --data text.bin --steps 1 "
                    "> log 2> errors &\n"
-                   "until grep -q '^SigCgt:.*[2367abef]$' /proc/$!/status\n"
+                   "until grep -q tp-run /proc/$!/comm &&\n"
+                   "  grep -q '^SigCgt:.*[2367abef]$' /proc/$!/status\n"
                    "do sleep 0.02; done\n"
                    "while kill -INT $! 2> /dev/null\n"
                    "do echo sent >> signals; sleep 0.1; done\n"
@@ -353,7 +355,8 @@ TEST_F(TpRun, SignalsEndTraining) {
         folder / "script", TP_RUN
         " train one.plan --seed 3 --data text.bin --steps "
         "1000000000 > log 2> errors &\n"
-        "until grep -q '^SigCgt:.*[4567cdef]..[2367abef]$' /proc/$!/status\n"
+        "until grep -q tp-run /proc/$!/comm &&\n"
+        "  grep -q '^SigCgt:.*[4567cdef]..[2367abef]$' /proc/$!/status\n"
         "do sleep 0.02; done\n"
         "kill -$1 $!; wait $!\n");
     int status = std::system(
