@@ -263,3 +263,50 @@ func.func @two_axes(%l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "los
   %s, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
   return %s : tensor<f32, #r0>
 }
+
+// -----
+
+// A result that is a parameter's memory, through whatever op that moves nothing,
+// leaves as a copy: the update overwrites it. Others leave as they are.
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+#s1 = #tp.layout<#mesh, [{12 over "tp"}]>
+#r2 = #tp.layout<#mesh, [_, _]>
+tp.parameter @w : tensor<12xf32, #s1> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @v : tensor<12xf32, #r1> {id = 1 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @views(
+// CHECK: %[[W:.*]] = tp.param @w
+// CHECK: %[[V:.*]] = tp.param @v
+// CHECK: %[[STOP:.*]] = tp.stop_gradient %[[V]]
+// CHECK: %[[SHAPE:.*]] = tp.reshape %[[V]]
+// CHECK: %[[BOTH:.*]] = tp.reshape %[[STOP]]
+// CHECK: %[[WHOLE:.*]] = tp.unslice %[[W]]
+// CHECK: %[[TWICE:.*]] = tp.add %[[V]], %[[V]]
+// CHECK: %[[VIEW:.*]] = tp.reshape %[[TWICE]]
+// CHECK: %[[C0:.*]] = tp.scale %[[V]] {factor = 1.0
+// CHECK-NEXT: tp.output "result1", %[[C0]]
+// CHECK: %[[C1:.*]] = tp.scale %[[STOP]] {factor = 1.0
+// CHECK-NEXT: tp.output "result2", %[[C1]]
+// CHECK: %[[C2:.*]] = tp.scale %[[SHAPE]] {factor = 1.0
+// CHECK-NEXT: tp.output "result3", %[[C2]]
+// CHECK: %[[C3:.*]] = tp.scale %[[BOTH]] {factor = 1.0
+// CHECK-NEXT: tp.output "result4", %[[C3]]
+// CHECK: %[[C4:.*]] = tp.scale %[[WHOLE]] {factor = 1.0
+// CHECK-NEXT: tp.output "result5", %[[C4]]
+// CHECK-NEXT: tp.output "result6", %[[VIEW]]
+func.func @views(%l: tensor<3xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}, tensor<12xf32, #r1>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>, tensor<3x4xf32, #r2>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>) {
+  %w = tp.param @w : tensor<12xf32, #s1>
+  %v = tp.param @v : tensor<12xf32, #r1>
+  %stop = tp.stop_gradient %v : (tensor<12xf32, #r1>) -> tensor<12xf32, #r1>
+  %shape = tp.reshape %v : (tensor<12xf32, #r1>) -> tensor<3x4xf32, #r2>
+  %both = tp.reshape %stop : (tensor<12xf32, #r1>) -> tensor<3x4xf32, #r2>
+  %whole = tp.unslice %w over ["tp"] : tensor<12xf32, #s1> -> tensor<12xf32, #r1>
+  %twice = tp.add %v, %v : (tensor<12xf32, #r1>, tensor<12xf32, #r1>) -> tensor<12xf32, #r1>
+  %view = tp.reshape %twice : (tensor<12xf32, #r1>) -> tensor<3x4xf32, #r2>
+  %m = tp.row_max %view : (tensor<3x4xf32, #r2>) -> tensor<3xf32, #r1>
+  %e = tp.sum_exp %view, %m : (tensor<3x4xf32, #r2>, tensor<3xf32, #r1>) -> tensor<3xf32, #r1>
+  %k = tp.pick %view, %l : (tensor<3x4xf32, #r2>, tensor<3xi32, #r1>) -> tensor<3xf32, #r1>
+  %loss, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<3xf32, #r1>, tensor<3xf32, #r1>, tensor<3xf32, #r1>, tensor<3xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  return %loss, %v, %stop, %shape, %both, %whole, %view : tensor<f32, #r0>, tensor<12xf32, #r1>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>, tensor<3x4xf32, #r2>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>
+}
