@@ -69,12 +69,15 @@ planir::fingerprint(ArrayRef<std::unique_ptr<plan::ParameterT>> parameters) {
   for (const auto &parameter : parameters) {
     os << parameter->name << ' ' << unsigned(parameter->dtype);
     print(parameter->shape);
-    for (const auto &dim : parameter->dims)
+    for (const auto &dim : parameter->dims) {
+      os << " [";
       for (const auto &factor : dim->factors) {
         os << " {" << factor->size << ' ' << factor->padded << " over";
         print(factor->axes);
         os << '}';
       }
+      os << ']';
+    }
     os << '\n';
   }
   return llvm::xxh3_64bits(description);
