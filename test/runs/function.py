@@ -32,6 +32,15 @@ func.func @main() -> (tensor<f32> {tp.role = "loss"}) {
   return %y : tensor<f32>
 }
 """
+# The seed of a run draws masks too.
+DROPPED = """
+tp.parameter @w : tensor<64xf32> {id = 0 : i64, init = #tp.init<ones>}
+func.func @main() -> tensor<64xf32> {
+  %w = tp.param @w : tensor<64xf32>
+  %y = tp.dropout %w {p = 0.5 : f64, id = 1 : i64} : (tensor<64xf32>) -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+"""
 # No parameter, and no instruction: what comes in leaves.
 IDENTITY = """
 func.func @same(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -67,6 +76,18 @@ def main():
     succeed("tp-compile", loss, "--function", "-o", plan)
     succeed("tp-run", "function", plan, "--seed", 0, "--outputs", outputs)
     check(load_safetensors(outputs)["loss"] == 9, "the loss is not the sum")
+    graph.write_text(DROPPED)
+    succeed("tp-compile", graph, "--function", "-o", plan)
+    (folder / "weights").mkdir()
+    save_safetensors(folder / "weights/model.safetensors", {"w": np.full(64, 3, np.float32)})
+    masks = []
+    for seed in 7, 7, 8:
+        for weights, value in ((), 1), (("--weights", folder / "weights"), 3):
+            succeed("tp-run", "function", plan, *weights, "--seed", seed, "--outputs", outputs)
+            masks.append(load_safetensors(outputs)["result0"] / (2 * value))
+            check(sorted(set(masks[-1])) == [0, 1], f"masks of {masks[-1]}")
+    check(all(np.array_equal(mask, masks[0]) for mask in masks[:4]), "one seed, other masks")
+    check(np.array_equal(masks[4], masks[5]) and not np.array_equal(masks[4], masks[0]), "another seed, the same masks")
     graph.write_text(IDENTITY)
     succeed("tp-compile", graph, "--function", "--mesh", "tp=2", "-o", plan)
     save_safetensors(inputs, {"arg0": bias.reshape(2, 3)})

@@ -177,6 +177,22 @@ TEST(Json, FilesHaveALargestSize) {
   EXPECT_HAS(textOf(readJsonFile(folder / "nowhere")), "cannot open");
 }
 
+/// Brackets in a string nest nothing; a backslash keeps the quote behind it in.
+TEST(Json, DepthIsThatOfBracketsOutsideOfStrings) {
+  std::string many(100, '[');
+  auto faultOf = [](const std::string &text) {
+    Expected<json::Value> value = parseJson("file", text, 8);
+    return value ? std::string() : toString(value.takeError());
+  };
+  EXPECT_EQ(faultOf("[\"" + many + "\"]"), "");
+  EXPECT_EQ(faultOf("[\"\\\"" + many + "\"]"), "");
+  EXPECT_EQ(faultOf("[\"\\\\\", \"" + many + "\"]"), "");
+  EXPECT_HAS(faultOf("[\"\\\\\", " + many), "nested deeper than 8");
+  EXPECT_EQ(faultOf("[[[[[[[[]]]]]]], [[[[[[{}]]]]]]]"), "");
+  EXPECT_HAS(faultOf("[[[[[[[[]]]]]]], [[[[[[[{}]]]]]]]]"),
+             "nested deeper than 8");
+}
+
 /// Rounded first, so that no part is 60.
 TEST(Progress, TimesAreRoundedAndNamed) {
   using tprun::durationText;
