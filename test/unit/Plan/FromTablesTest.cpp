@@ -76,6 +76,15 @@ TEST_F(FromTables, WhatTheIRDoesNotTakeIsAnError) {
                     "deviation at least 0");
 }
 
+/// Of 96 bytes and of 3: regions end where the next buffer could begin.
+TEST_F(FromTables, RegionsEndAligned) {
+  ASSERT_TRUE(module);
+  tables = planir::toTables(*module);
+  ASSERT_TRUE(mlir::succeeded(tables));
+  EXPECT_EQ(tables->plan.persistent_bytes, 128u);
+  EXPECT_EQ(tables->plan.constants.size(), 64u);
+}
+
 /// A file may have any byte where 0 or 1 is wanted.
 TEST_F(FromTables, BytesThatAreNotZeroAreTrue) {
   ASSERT_TRUE(module);
