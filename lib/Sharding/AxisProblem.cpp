@@ -21,14 +21,16 @@ LogicalResult AxisProblem::build() {
     solver::ChoiceTable onlyWhole;
     onlyWhole.choices.push_back({{}, {0}, {}});
     addNode(nullptr, {}, argument, intern(onlyWhole));
+    addLeaving(argument);
   }
   Block &body = step.getBody().front();
   for (Operation &op : body.without_terminator()) {
     auto param = dyn_cast<tp::ParamOp>(op);
     if (failed(param ? addParameter(param) : addOp(&op)))
       return failure();
+    for (Value result : op.getResults())
+      addLeaving(result);
   }
-  addReturn(body.getTerminator());
   return success();
 }
 
@@ -260,19 +262,24 @@ LogicalResult AxisProblem::addOp(Operation *op) {
   return success();
 }
 
-/// A result that leaves whole is wanted so; others may leave in blocks.
-void AxisProblem::addReturn(Operation *op) {
-  for (OpOperand &use : op->getOpOperands()) {
+/// `value` as a result, if it is one: a result that leaves whole is wanted so,
+/// others may leave in blocks. Where the value is made, for until its last
+/// consumer the solver keeps all its states apart.
+void AxisProblem::addLeaving(Value value) {
+  Operation *op = step.getBody().front().getTerminator();
+  for (OpOperand &use : value.getUses()) {
+    if (use.getOwner() != op)
+      continue;
     unsigned number = use.getOperandNumber();
-    bool gradient = findLoss(step) == number && gradients.reach(use.get());
+    bool gradient = findLoss(step) == number && gradients.reach(value);
     solver::ChoiceTable choices;
-    for (auto [i, state] : llvm::enumerate(infoOf(use.get()).query.states)) {
+    for (auto [i, state] : llvm::enumerate(infoOf(value).query.states)) {
       bool fits = tp::leavesWhole(step, number)
                       ? state.state == State::R()
                       : state.state == State::R() || state.state.isSplit();
       if (fits && state.gradient == gradient)
         choices.choices.push_back({{uint8_t(i)}, {}, {}});
     }
-    addNode(op, use.get(), {}, intern(std::move(choices)));
+    addNode(op, value, {}, intern(std::move(choices)));
   }
 }

@@ -14,10 +14,22 @@ ConversionTrees::ConversionTrees(const ConversionTable &table)
     : numStates(table.numStates), numSets(1u << table.numStates),
       best(size_t(numStates) * numSets, Cost::infinite()),
       cover(best.size(), 0), lastEdge(best.size(), Conversion{0, 0}) {
+  findFree(table);
   for (unsigned root = 0; root < numStates; ++root) {
     growFrom(table, root);
     coverSubsets(root);
   }
+}
+
+void ConversionTrees::findFree(const ConversionTable &table) {
+  for (unsigned state = 0; state < numStates; ++state)
+    free.push_back(StateSet(1u << state));
+  // Paths of one more edge each time; none has more edges than states.
+  for (unsigned length = 0; length < numStates; ++length)
+    for (unsigned from = 0; from < numStates; ++from)
+      for (unsigned to = 0; to < numStates; ++to)
+        if (table.at(from, to) == Cost{})
+          free[from] |= free[to];
 }
 
 /// Fills `best` of each set with the cheapest tree over exactly that set. Sets

@@ -95,14 +95,19 @@ unsigned TransitionBuilder::targetWidth() const {
          llvm::count(step.resultLives, true);
 }
 
-/// Adds what `choice` wants to the slots `live` of the operands and returns
+/// Adds what `choice` wants to the slots `live` of the operands, and what comes
+/// with it for nothing, so that entries with equal futures are one. Returns
 /// what it costs: infinite if a value cannot be had in its wanted states.
 Cost TransitionBuilder::follow(const Choice &choice,
                                llvm::MutableArrayRef<Slot> live) const {
   for (size_t i = 0; i < step.operands.size(); ++i) {
-    Slot &slot = live[step.values[step.operands[i]].position];
-    slot = makeSlot(producedOf(slot),
-                    wantedOf(slot) | 1u << choice.operandStates[i]);
+    const Step::Operand &value = step.values[step.operands[i]];
+    Slot &slot = live[value.position];
+    unsigned produced = producedOf(slot);
+    StateSet wanted(wantedOf(slot) | 1u << choice.operandStates[i]);
+    slot =
+        makeSlot(produced,
+                 tables.conversions(value.conversion).closed(produced, wanted));
   }
   Cost cost = choice.cost;
   for (const Step::Operand &value : step.values) {

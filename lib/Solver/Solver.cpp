@@ -205,11 +205,12 @@ llvm::Error Elimination::eliminate(unsigned index) {
   Step step = stepOf(index);
   const Transition *transition = transitions.get(frontier.set, step);
   if (!transition)
-    return errorAt(options, index,
-                   llvm::formatv("the table of best costs has more than {0} "
-                                 "entries over {1} live values; pin layouts or "
-                                 "raise the limit",
-                                 options.maxTable, live.size()));
+    return errorAt(
+        options, index,
+        llvm::formatv("the table of best costs has more than {0} entries over "
+                      "{1} live values; pin layouts, or use values nearer to "
+                      "where they are made",
+                      options.maxTable, live.size()));
   std::vector<Cost> cost;
   std::vector<Back> back;
   relax(*transition, cost, back);

@@ -69,7 +69,7 @@ private:
   OpClass makeOp(mlir::Operation *op, const layout::FactorRule &rule);
   bool addChoice(mlir::Operation *op, const layout::FactorRule &rule,
                  layout::Way way, solver::ChoiceTable &choices);
-  void addReturn(mlir::Operation *op);
+  void addLeaving(mlir::Value value);
   void addNode(mlir::Operation *op, mlir::ValueRange operands,
                mlir::ValueRange results, unsigned choiceTable);
 

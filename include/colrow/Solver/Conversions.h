@@ -70,14 +70,28 @@ public:
   llvm::SmallVector<Conversion, 4> edges(unsigned produced,
                                          StateSet wanted) const;
 
+  /// `wanted` and all states that come for nothing with it: those that edges of
+  /// no cost reach from it or from `produced`. Whatever is wanted besides costs
+  /// the same.
+  StateSet closed(unsigned produced, StateSet wanted) const {
+    StateSet all = free[produced];
+    for (unsigned state = 0; state < numStates; ++state)
+      if (wanted >> state & 1)
+        all |= free[state];
+    return all;
+  }
+
   /// The number of wanted sets, those that include the produced state counted.
   unsigned numWantedSets() const { return numSets; }
 
 private:
+  void findFree(const ConversionTable &table);
   void growFrom(const ConversionTable &table, unsigned root);
   void coverSubsets(unsigned root);
 
   unsigned numStates, numSets;
+  /// For each state itself and what edges of no cost reach from it.
+  std::vector<StateSet> free;
   /// All indexed [root * numSets + set]: the cost of the cheapest tree that
   /// reaches the set, the exact states of that tree, and for exact sets the
   /// edge that was added last.

@@ -58,8 +58,9 @@ struct Problem {
 };
 
 struct Options {
-  /// A table of more entries is an error that names the node.
-  uint64_t maxTable = 100'000'000;
+  /// A table of more entries is an error that names the node: some seconds and
+  /// 1 GiB.
+  uint64_t maxTable = 2'000'000;
   /// How errors name a node; by default "node <index>".
   std::function<std::string(unsigned node)> nodeName;
 };

@@ -136,6 +136,40 @@ TEST(Conversions, TiesTakeTheFewestStates) {
   EXPECT_EQ(trees.edges(0, 0b001).size(), 0u);
 }
 
+/// 0 -> 1 -> 2 for nothing, 3 -> 0 too, and all else at a price.
+TEST(Conversions, WhatComesForNothing) {
+  const Cost no = Cost::infinite(), paid{0, 0, 1};
+  ConversionTrees trees({4,
+                         {{},
+                          {},
+                          paid,
+                          paid,
+                          no,
+                          {},
+                          {},
+                          paid,
+                          no,
+                          paid,
+                          {},
+                          no,
+                          {},
+                          paid,
+                          paid,
+                          {}}});
+  EXPECT_EQ(trees.closed(2, 0), 0b0100);
+  EXPECT_EQ(trees.closed(1, 0), 0b0110);
+  EXPECT_EQ(trees.closed(0, 0), 0b0111);
+  EXPECT_EQ(trees.closed(3, 0), 0b1111);
+  EXPECT_EQ(trees.closed(2, 0b0001), 0b0111);
+  EXPECT_EQ(trees.closed(2, 0b1000), 0b1111);
+  for (unsigned produced = 0; produced < 4; ++produced)
+    for (unsigned wanted = 0; wanted < 16; ++wanted)
+      for (unsigned more = 0; more < 16; ++more)
+        EXPECT_EQ(trees.cost(produced, StateSet(wanted | more)),
+                  trees.cost(produced,
+                             StateSet(trees.closed(produced, wanted) | more)));
+}
+
 TEST(Cost, SumsSaturateAndInfinityAbsorbs) {
   Cost large{INT64_MAX - 1, 0, 0};
   EXPECT_TRUE((large + Cost{1}).isInfinite());
@@ -144,8 +178,8 @@ TEST(Cost, SumsSaturateAndInfinityAbsorbs) {
   EXPECT_TRUE((Cost::infinite() + Cost{-5}).isInfinite());
   EXPECT_TRUE((Cost::infinite() - Cost{5}).isInfinite());
   EXPECT_TRUE((Cost{0, 0, INT64_MAX} + Cost{0, 0, 1}).isInfinite());
-  for (Cost least : {Cost{INT64_MIN, 0, 0}, Cost{0, INT64_MIN, 0},
-                     Cost{0, 0, INT64_MIN}})
+  for (Cost least :
+       {Cost{INT64_MIN, 0, 0}, Cost{0, INT64_MIN, 0}, Cost{0, 0, INT64_MIN}})
     EXPECT_TRUE((least - Cost{1, 1, 1}).isInfinite());
   EXPECT_EQ((Cost{3, 2, 1} - Cost{1, 5, 1}), (Cost{2, -3, 0}));
   EXPECT_TRUE((Cost{1, 9, 9} < Cost{2, 0, 0}));

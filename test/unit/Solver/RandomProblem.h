@@ -12,8 +12,8 @@
 namespace colrow::solver {
 
 /// Deterministic for a seed. Costs are small integers, so that ties are common;
-/// conversions and choices are infinite now and then; a value has up to 4
-/// states and any number of consumers; operands may repeat.
+/// conversions and choices are infinite now and then, and conversions free; a
+/// value has up to 4 states and any number of consumers; operands may repeat.
 class RandomProblem {
 public:
   explicit RandomProblem(unsigned seed) : random(seed) {}
@@ -42,6 +42,7 @@ private:
       for (unsigned to = 0; to < states; ++to)
         table.cost.push_back(from == to      ? Cost{}
                              : below(4) == 0 ? Cost::infinite()
+                             : below(4) == 0 ? Cost{}
                                              : makeCost());
     return table;
   }

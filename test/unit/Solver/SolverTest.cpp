@@ -131,6 +131,29 @@ TEST(Solver, ConsumersShareConversions) {
   EXPECT_EQ(solution->choice, (std::vector<unsigned>{0, 1, 1}));
 }
 
+/// Many values that all live to the end, each wanted in either of two states of
+/// which one comes for nothing with the other: one entry, not 2^20.
+TEST(Solver, WhatComesForNothingIsNotKeptApart) {
+  const unsigned count = 20;
+  Problem problem;
+  problem.conversions = {{2, {{}, {}, Cost::infinite(), {}}}};
+  problem.choices = {{{{{}, {0}, {}}}},
+                     {{{{0}, {}, {}}, {{1}, {}, {}}}},
+                     {{{llvm::SmallVector<uint8_t, 4>(count, 1), {}, {}}}}};
+  Node last{{}, {}, 2};
+  for (unsigned value = 0; value < count; ++value) {
+    problem.valueConversion.push_back(0);
+    problem.nodes.push_back({{}, {value}, 0});
+    problem.nodes.push_back({{value}, {}, 1});
+    last.operands.push_back(value);
+  }
+  problem.nodes.push_back(last);
+  llvm::Expected<Solution> solution = solve(problem);
+  ASSERT_TRUE(bool(solution));
+  EXPECT_EQ(solution->total, Cost{});
+  EXPECT_EQ(solution->largestTable, 1u);
+}
+
 TEST(Solver, FewerCollectivesThenFewerBytesBreakTiesInTime) {
   Problem problem;
   problem.choices = {
@@ -178,9 +201,10 @@ TEST(Solver, TooLargeTableNamesTheNode) {
   problem.nodes.push_back({{0, 1, 2, 3}, {}, 1});
   Options options;
   options.maxTable = 8;
-  EXPECT_EQ(messageOf(solve(problem, options).takeError()),
-            "node 3: the table of best costs has more than 8 entries over 3 "
-            "live values; pin layouts or raise the limit");
+  EXPECT_EQ(
+      messageOf(solve(problem, options).takeError()),
+      "node 3: the table of best costs has more than 8 entries over 3 "
+      "live values; pin layouts, or use values nearer to where they are made");
   options.maxTable = 16;
   llvm::Expected<Solution> solution = solve(problem, options);
   ASSERT_TRUE(bool(solution));
