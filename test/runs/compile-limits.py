@@ -41,3 +41,12 @@ colrow.check(notes(2, slow, "--pin", "transformer.wte.weight=0:tp") == [], "a pi
 found = notes(2, small)
 colrow.check(len(found) == 1 and "97.7 KiB" in found[0] and "'flat'" in found[0], f"{found}")
 colrow.check(len(notes(2, slow.replace("memory_bytes: 16e9", "memory_bytes: 100000"))) == 2, "both notes")
+
+# What a rank needs: parameters, state and arena together, and little more for their alignment.
+colrow.compile_plan(model, plan, 2, 2, 8)
+data = colrow.random_tokens(work / "tokens.bin", 100, 64)
+memory = colrow.train(plan, "--seed", 1, "--data", data, "--steps", 1)["memory"]
+least = memory["parameters"] + memory["optimizer"] + memory["arena"]
+for has, fits in ((least - 1, False), (int(least * 1.02), True)):
+    found = notes(2, flat.replace("memory_bytes: 16e9", f"memory_bytes: {has}"))
+    colrow.check((found == []) == fits, f"{has} bytes for {memory}: {found}")

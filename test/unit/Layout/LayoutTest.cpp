@@ -4,6 +4,7 @@
 
 #include "colrow/Layout/Layout.h"
 #include "gtest/gtest.h"
+#include <functional>
 
 using namespace colrow::layout;
 
@@ -193,13 +194,27 @@ TEST(Layout, RefusesPaddingBelowTheSize) { // C4
             "is not smaller");
 }
 
+/// In any two of the places where an axis can stand.
 TEST(Layout, RefusesOneAxisTwice) { // C5
-  Layout layout = withDim(2, 0, {{12, 12, {tp}}});
-  layout.copied = {tp};
-  EXPECT_EQ(errorOf(layout, {12, 5}), "axis 'tp' is used twice in one layout");
-  Layout split = withDim(2, 0, {{12, 12, {tp}}});
-  split.dims[1] = {{8, 8, {tp}}};
-  EXPECT_EQ(errorOf(split, {12, 8}), "axis 'tp' is used twice in one layout");
+  using Place = std::function<void(Layout &)>;
+  const Place places[] = {
+      [](Layout &layout) { layout.copied.push_back(tp); },
+      [](Layout &layout) { layout.partial.push_back(tp); },
+      [](Layout &layout) { layout.partialMax.push_back(tp); },
+      [](Layout &layout) { layout.dims[0] = {{12, 12, {tp}}}; },
+      [](Layout &layout) { layout.dims[1] = {{8, 8, {tp}}}; }};
+  for (const Place &first : places)
+    for (const Place &second : places) {
+      Layout layout(2);
+      first(layout);
+      EXPECT_EQ(errorOf(layout, {12, 8}), "");
+      bool isSplit = &first - places >= 3;
+      if (&first == &second && isSplit)
+        continue; // sets the same again
+      second(layout);
+      EXPECT_EQ(errorOf(layout, {12, 8}),
+                "axis 'tp' is used twice in one layout");
+    }
 }
 
 TEST(Layout, RefusesAnAxisThatTheMeshDoesNotHave) { // C5
