@@ -59,6 +59,7 @@ protected:
 TEST_F(Source, PartsOverlapWhereTheyShareAnElement) {
   std::vector<Part> parts = allParts(8);
   std::vector<tp::SourceAttr> sources;
+  sources.reserve(parts.size());
   for (const Part &part : parts)
     sources.push_back(source(part));
   for (size_t i = 0; i < parts.size(); ++i)
