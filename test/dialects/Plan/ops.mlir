@@ -50,6 +50,11 @@ module attributes {tp.mesh = #mesh} {
     %x = plan.input 64 "x" role "" as tensor<8x2xf32> : !plan.buffer<f32>
     // CHECK: plan.input 20 "y" role "labels" as tensor<5xi32> batch 0 range -3 to 9 pads -100 at 64 : !plan.buffer<i32>
     %y = plan.input 20 "y" role "labels" as tensor<5xi32> batch 0 range -3 to 9 pads -100 at 64 : !plan.buffer<i32>
+    // A bound of 0 on either side is one.
+    // CHECK: plan.input 20 "below" role "" as tensor<5xi32> range -3 to 0 : !plan.buffer<i32>
+    %below = plan.input 20 "below" role "" as tensor<5xi32> range -3 to 0 : !plan.buffer<i32>
+    // CHECK: plan.input 20 "above" role "" as tensor<5xi32> range 0 to 9 : !plan.buffer<i32>
+    %above = plan.input 20 "above" role "" as tensor<5xi32> range 0 to 9 : !plan.buffer<i32>
     // CHECK: plan.buffer 24 : !plan.buffer<bf16>
     %a = plan.buffer 24 : !plan.buffer<bf16>
     // CHECK: %[[B:.*]] = plan.buffer 40 "its name" at 576 : !plan.buffer<i64>

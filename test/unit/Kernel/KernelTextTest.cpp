@@ -109,8 +109,12 @@ TEST(KernelArgs, ExtentsReachTheLastElement) {
   Expr wide =
       b.load(b.arg(Elem::I64, Access::Read, {0, 1}, 0), /*colOffset=*/5);
   b.store(b.arg(Elem::I64, Access::Write, {3, 1}, 0), wide);
+  int shifted = b.arg(Elem::F32, Access::Write, {40, 10}, 1);
+  b.store(shifted, x);
+  b.store(shifted, x, /*colOffset=*/4);
   RowKernel kernel = take(b.finish());
   EXPECT_EQ(extentBytes(kernel, 0), (7 + 100 + 20 + 6 + 1) * 4);
+  EXPECT_EQ(extentBytes(kernel, shifted), (40 + 20 + 3 + 4 + 1) * 4);
   EXPECT_EQ(extentBytes(kernel, 1), 24 * 4);
   EXPECT_EQ(extentBytes(kernel, 2), (2 + 5 + 1) * 8);
   EXPECT_EQ(extentBytes(kernel, 3), (3 + 2 + 1) * 8);

@@ -17,6 +17,8 @@ constexpr llvm::StringLiteral text = R"mlir(
   module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
     tp.parameter @w : tensor<4x6xf32> {id = 0 : i64, init = #tp.init<zeros>, plan.offset = 0 : i64,
         source = [#tp.source<"file" : [6, 8] from [0, 2] size [6, 4] perm [1, 0]>]}
+    tp.parameter @v : tensor<3x4xf32> {id = 1 : i64, init = #tp.init<zeros>, plan.offset = 128 : i64,
+        source = [#tp.source<"file" : [6, 8] as [12, 4] from [1, 0] step [2, 1] size [3, 4]>]}
     plan.constant @c at 0 = dense<[false, true, true]> : tensor<3xi1>
   })mlir";
 
@@ -76,12 +78,34 @@ TEST_F(FromTables, WhatTheIRDoesNotTakeIsAnError) {
                     "deviation at least 0");
 }
 
-/// Of 96 bytes and of 3: regions end where the next buffer could begin.
+/// A tensor of the file that is read in another shape keeps both.
+TEST_F(FromTables, SourcesAreReshaped) {
+  using List = std::vector<int64_t>;
+  ASSERT_TRUE(module);
+  tables = planir::toTables(*module);
+  ASSERT_TRUE(mlir::succeeded(tables));
+  const plan::SourceT &made = *tables->plan.parameters[1]->sources[0];
+  EXPECT_EQ(made.file_shape, (List{6, 8}));
+  EXPECT_EQ(made.reshape, (List{12, 4}));
+  EXPECT_EQ(made.start, (List{1, 0}));
+  EXPECT_EQ(made.step, (List{2, 1}));
+  EXPECT_EQ(made.size, (List{3, 4}));
+  auto back = planir::fromTables(tables->plan, &context);
+  ASSERT_TRUE(back);
+  std::string text;
+  auto parameter = *std::next(back->getOps<tp::ParameterOp>().begin());
+  llvm::raw_string_ostream(text) << (*parameter.getSource())[0];
+  EXPECT_EQ(text, "#tp.source<\"file\" : [6, 8] as [12, 4] from [1, 0] step "
+                  "[2, 1] size [3, 4]>");
+}
+
+/// Of 48 bytes behind 128 and of 3: regions end where the next buffer could
+/// begin.
 TEST_F(FromTables, RegionsEndAligned) {
   ASSERT_TRUE(module);
   tables = planir::toTables(*module);
   ASSERT_TRUE(mlir::succeeded(tables));
-  EXPECT_EQ(tables->plan.persistent_bytes, 128u);
+  EXPECT_EQ(tables->plan.persistent_bytes, 192u);
   EXPECT_EQ(tables->plan.constants.size(), 64u);
 }
 
