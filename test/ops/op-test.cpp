@@ -18,8 +18,8 @@ static llvm::cl::opt<std::string>
     input(llvm::cl::Positional, llvm::cl::Required, llvm::cl::desc("FILE"));
 static llvm::cl::opt<std::string>
     only("op", llvm::cl::desc("run this op alone, as in tp.matmul"));
-static llvm::cl::opt<bool>
-    some("some", llvm::cl::desc("FILE need not show every op"));
+static llvm::cl::opt<bool> some("some",
+                                llvm::cl::desc("FILE need not show every op"));
 
 namespace {
 class Test {
