@@ -351,14 +351,13 @@ TEST_F(TpRun, InterruptedAgainEndsInTheStep) {
 /// Either signal ends training between steps; without --save nothing is.
 TEST_F(TpRun, SignalsEndTraining) {
   for (const char *signal : {"INT", "TERM"}) {
-    writeFile(
-        folder / "script", TP_RUN
-        " train one.plan --seed 3 --data text.bin --steps "
-        "1000000000 > log 2> errors &\n"
-        "until grep -q tp-run /proc/$!/comm &&\n"
-        "  grep -q '^SigCgt:.*[4567cdef]..[2367abef]$' /proc/$!/status\n"
-        "do sleep 0.02; done\n"
-        "kill -$1 $!; wait $!\n");
+    writeFile(folder / "script", TP_RUN
+              " train one.plan --seed 3 --data text.bin --steps "
+              "1000000000 > log 2> errors &\n"
+              "until grep -q tp-run /proc/$!/comm &&\n"
+              "  grep -q '^SigCgt:.*[4567cdef]..[2367abef]$' /proc/$!/status\n"
+              "do sleep 0.02; done\n"
+              "kill -$1 $!; wait $!\n");
     int status = std::system(
         ("cd " + folder.path + " && timeout -s KILL 60 sh script " + signal)
             .c_str());
