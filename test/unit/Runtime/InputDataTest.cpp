@@ -195,7 +195,8 @@ Tensor tensor(const char *name, TensorType type, std::vector<int64_t> shape,
               std::vector<T> values) {
   Tensor result{{name, type, {}}, std::vector<char>(values.size() * sizeof(T))};
   result.entry.shape.assign(shape.begin(), shape.end());
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  if (!values.empty())
+    std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
   return result;
 }
 
