@@ -330,17 +330,19 @@ TEST_F(TpRun, InterruptedAgainEndsInTheStep) {
   At spot = endless.buffer(Region::scratch, 1 << 20, plan::DType::f32);
   endless.fill(spot, 1 << 20, 0);
   writePlan("endless.plan", endless);
+  // Whatever becomes of the test, it ends after a minute of processor time.
   // From when it has a handler of SIGINT on, which the shell that becomes it
   // may have had as well; counted, as one is not enough.
   writeFile(folder / "script",
-            TP_RUN " train endless.plan --seed 3 --data text.bin --steps 1 "
-                   "> log 2> errors &\n"
-                   "until grep -q tp-run /proc/$!/comm &&\n"
-                   "  grep -q '^SigCgt:.*[2367abef]$' /proc/$!/status\n"
-                   "do sleep 0.02; done\n"
-                   "while kill -INT $! 2> /dev/null\n"
-                   "do echo sent >> signals; sleep 0.1; done\n"
-                   "wait $!\n");
+            "ulimit -t 60\n" TP_RUN
+            " train endless.plan --seed 3 --data text.bin --steps 1 "
+            "> log 2> errors &\n"
+            "until grep -q tp-run /proc/$!/comm &&\n"
+            "  grep -q '^SigCgt:.*[2367abef]$' /proc/$!/status\n"
+            "do sleep 0.02; done\n"
+            "while kill -INT $! 2> /dev/null\n"
+            "do echo sent >> signals; sleep 0.1; done\n"
+            "wait $!\n");
   int status = std::system(
       ("cd " + folder.path + " && timeout -s KILL 60 sh script").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
