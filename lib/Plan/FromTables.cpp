@@ -78,12 +78,12 @@ void ModuleReader::addConstants() {
         int64_t(buffer->bytes / elementBytes(element)), element);
     auto raw =
         ArrayRef(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    // The bytes are a file's: not all of them are a bool.
-    auto truths =
-        llvm::map_to_vector(bytes, [](uint8_t byte) { return byte != 0; });
+    // The bytes of i1 are a file's: not all of them are a bool.
+    auto isTrue = [](uint8_t byte) { return byte != 0; };
     DenseElementsAttr value =
         element.isInteger(1)
-            ? DenseElementsAttr::get(type, ArrayRef<bool>(truths))
+            ? DenseElementsAttr::get(
+                  type, ArrayRef<bool>(llvm::map_to_vector(bytes, isTrue)))
             : DenseElementsAttr::getFromRawBuffer(type, raw);
     ConstantOp::create(builder, builder.getUnknownLoc(), buffer->name, value,
                        buffer->offset);
