@@ -65,51 +65,64 @@ LogicalResult ModuleWriter::addParameters() {
   return success();
 }
 
-/// The bytes of the elements that `op` holds; not all attributes have them.
+/// Copies the elements that `op` holds; not all attributes have them.
 static LogicalResult copyElements(Operation *op, ElementsAttr value,
-                                  uint8_t *to) {
-  unsigned size = elementBytes(value.getElementType());
-  int64_t count = value.getNumElements();
+                                  uint64_t bytes, uint8_t *to) {
+  bool isTruth = value.getElementType().isInteger(1);
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    if (value.getElementType().isInteger(1)) {
+    if (isTruth) {
       for (bool element : dense.getValues<bool>())
         *to++ = element;
       return success();
     }
     ArrayRef<char> raw = dense.getRawData();
-    for (int64_t i = 0; i < count; i += raw.size() / size)
-      std::memcpy(to + i * size, raw.data(), raw.size());
+    for (uint64_t at = 0; at < bytes; at += raw.size())
+      std::memcpy(to + at, raw.data(), raw.size());
     return success();
   }
   auto resource = dyn_cast<DenseResourceElementsAttr>(value);
   if (!resource)
     return op->emitOpError("holds elements that are not dense");
   ArrayRef<char> data = resource.getData();
-  if (data.size() != size_t(count) * size)
+  if (data.size() != bytes)
     return op->emitOpError("holds ")
            << data.size() << " bytes for " << value.getShapedType();
-  llvm::copy(data, to);
+  llvm::transform(data, to, [&](char byte) {
+    return isTruth ? uint8_t(byte != 0) : uint8_t(byte);
+  });
   return success();
+}
+
+LogicalResult ModuleWriter::addElements(Operation *op, ElementsAttr value,
+                                        uint64_t offset, uint64_t alignment,
+                                        std::vector<uint8_t> &list) {
+  // What the rest of a plan may have beside the constants and the object.
+  constexpr uint64_t rest = uint64_t(64) << 20;
+  constexpr uint64_t most = FLATBUFFERS_MAX_BUFFER_SIZE;
+  uint64_t bytes = elementBytes(value.getElementType());
+  for (int64_t size : value.getShapedType().getShape())
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, size);
+  uint64_t end = llvm::SaturatingAdd(offset, bytes);
+  uint64_t others = plan->constants.size() + plan->object.size() - list.size();
+  if (llvm::SaturatingAdd(end, others, rest) > most)
+    return op->emitOpError("ends at byte ")
+           << end << ", a plan file has at most " << most << ", of which "
+           << others + rest << " are for others";
+  list.resize(std::max<uint64_t>(list.size(), llvm::alignTo(end, alignment)));
+  return copyElements(op, value, bytes, list.data() + offset);
 }
 
 LogicalResult ModuleWriter::addConstants() {
   for (auto op : module.getOps<ConstantOp>()) {
     if (op.getOffset() < 0)
       return reportNoPlace(op);
-    uint64_t bytes = tp::tensorBytes(op.getTensorType());
+    if (failed(addElements(op, op.getValue(), op.getOffset(),
+                           runtime::bufferAlignment, plan->constants)))
+      return failure();
     bufferIndex[op.getSymNameAttr()] =
         addBuffer(plan::Region::constant, op.getSymName(),
-                  op.getTensorType().getElementType(), op.getOffset(), bytes);
-    uint64_t end = op.getOffset() + bytes;
-    if (end > FLATBUFFERS_MAX_BUFFER_SIZE)
-      return op.emitOpError("ends at byte ")
-             << end << ", a plan file has at most "
-             << FLATBUFFERS_MAX_BUFFER_SIZE;
-    plan->constants.resize(std::max<uint64_t>(
-        plan->constants.size(), llvm::alignTo(end, runtime::bufferAlignment)));
-    if (failed(copyElements(op, op.getValue(),
-                            plan->constants.data() + op.getOffset())))
-      return failure();
+                  op.getTensorType().getElementType(), op.getOffset(),
+                  tp::tensorBytes(op.getTensorType()));
   }
   return success();
 }
@@ -142,11 +155,13 @@ void ModuleWriter::addKernels() {
 }
 
 LogicalResult ModuleWriter::addObject() {
+  bool known = false;
   for (auto op : module.getOps<ObjectOp>()) {
+    if (std::exchange(known, true))
+      return op.emitOpError("is a second object; a plan file has one");
     plan->target_cpu = op.getCpu().str();
     plan->target_features = op.getFeatures().str();
-    plan->object.resize(op.getCode().getNumElements());
-    if (failed(copyElements(op, op.getCode(), plan->object.data())))
+    if (failed(addElements(op, op.getCode(), 0, /*alignment=*/1, plan->object)))
       return failure();
   }
   return success();

@@ -42,6 +42,11 @@ private:
   llvm::LogicalResult addParameter(mlir::Operation *op, mlir::Type type,
                                    int32_t stateOf);
   llvm::LogicalResult addParameters();
+  /// Puts the elements that `op` holds into `list`, which is the plan's
+  /// constants or its object, from byte `offset` on; the list ends aligned.
+  llvm::LogicalResult addElements(mlir::Operation *op, mlir::ElementsAttr value,
+                                  uint64_t offset, uint64_t alignment,
+                                  std::vector<uint8_t> &list);
   llvm::LogicalResult addConstants();
   void addScalars();
   void addKernels();

@@ -116,3 +116,59 @@ module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
   // expected-error@+1 {{'plan.object' op holds 0 bytes for 'tensor<2xi8>'}}
   plan.object "cpu" "" = dense_resource<missing> : tensor<2xi8>
 }
+
+// -----
+
+// Sizes that only wrap around to what a file holds, and its last bytes, which
+// the rest of a plan needs.
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op ends at byte 18446744073709551615, a plan file has at most 2147483647}}
+  plan.constant @c at 0 = dense<1.0> : tensor<4611686018427387904xf32>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op ends at byte 18446744073709551615, a plan file has at most 2147483647}}
+  plan.constant @c at 0 = dense_resource<one> : tensor<4611686018427387905xf32>
+}
+{-# dialect_resources: { builtin: { one: "0x040000000000803F" } } #-}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.constant' op ends at byte 2147483604, a plan file has at most 2147483647, of which 67108864 are for others}}
+  plan.constant @c at 2147483584 = dense<1.0> : tensor<5xf32>
+}
+
+// -----
+
+// A constant and an object share a file.
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.constant @c at 0 = dense<1.0> : tensor<16xf32>
+  // expected-error@+1 {{'plan.object' op ends at byte 2147483000, a plan file has at most 2147483647, of which 67108928 are for others}}
+  plan.object "cpu" "" = dense<1> : tensor<2147483000xi8>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.object' op ends at byte 4294967296, a plan file has at most 2147483647}}
+  plan.object "cpu" "" = dense<1> : tensor<4294967296xi8>
+}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  // expected-error@+1 {{'plan.object' op ends at byte 9223372036854775807, a plan file has at most 2147483647}}
+  plan.object "cpu" "" = dense_resource<one> : tensor<9223372036854775807xi8>
+}
+{-# dialect_resources: { builtin: { one: "0x0100000001" } } #-}
+
+// -----
+
+module attributes {tp.mesh = #tp.mesh<"tp"=1>} {
+  plan.object "cpu" "" = dense<1> : tensor<5xi8>
+  // expected-error@+1 {{'plan.object' op is a second object; a plan file has one}}
+  plan.object "other" "" = dense<2> : tensor<3xi8>
+}

@@ -19,8 +19,10 @@ constexpr llvm::StringLiteral text = R"mlir(
         source = [#tp.source<"file" : [6, 8] from [0, 2] size [6, 4] perm [1, 0]>]}
     tp.parameter @v : tensor<3x4xf32> {id = 1 : i64, init = #tp.init<zeros>, plan.offset = 128 : i64,
         source = [#tp.source<"file" : [6, 8] as [12, 4] from [1, 0] step [2, 1] size [3, 4]>]}
+    plan.constant @r at 64 = dense_resource<truths> : tensor<3xi1>
     plan.constant @c at 0 = dense<[false, true, true]> : tensor<3xi1>
-  })mlir";
+  }
+  {-# dialect_resources: { builtin: { truths: "0x010000000100FF" } } #-})mlir";
 
 class FromTables : public testing::Test {
 protected:
@@ -99,14 +101,14 @@ TEST_F(FromTables, SourcesAreReshaped) {
                   "[2, 1] size [3, 4]>");
 }
 
-/// Of 48 bytes behind 128 and of 3: regions end where the next buffer could
-/// begin.
+/// Of 48 bytes behind 128 and of 3 behind 64: regions end where the next buffer
+/// could begin.
 TEST_F(FromTables, RegionsEndAligned) {
   ASSERT_TRUE(module);
   tables = planir::toTables(*module);
   ASSERT_TRUE(mlir::succeeded(tables));
   EXPECT_EQ(tables->plan.persistent_bytes, 192u);
-  EXPECT_EQ(tables->plan.constants.size(), 64u);
+  EXPECT_EQ(tables->plan.constants.size(), 128u);
 }
 
 /// A file may have any byte where 0 or 1 is wanted.
@@ -115,10 +117,11 @@ TEST_F(FromTables, BytesThatAreNotZeroAreTrue) {
   tables = planir::toTables(*module);
   ASSERT_TRUE(mlir::succeeded(tables));
   EXPECT_EQ(tables->plan.constants[1], 1);
+  EXPECT_EQ(tables->plan.constants[66], 1); // of a resource too
   tables->plan.constants[1] = 2, tables->plan.constants[2] = 255;
   auto back = planir::fromTables(tables->plan, &context);
   ASSERT_TRUE(back);
-  auto constant = *back->getOps<planir::ConstantOp>().begin();
+  auto constant = back->lookupSymbol<planir::ConstantOp>("c");
   auto value = llvm::cast<mlir::DenseElementsAttr>(constant.getValue());
   EXPECT_EQ(llvm::to_vector(value.getValues<bool>()),
             (llvm::SmallVector<bool>{false, true, true}));
