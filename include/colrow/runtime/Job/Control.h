@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the processes of a job tell each other: small messages, no data. Every
+// process takes part in every exchange, in the same order.
+
+#ifndef COLROW_RUNTIME_JOB_CONTROL_H
+#define COLROW_RUNTIME_JOB_CONTROL_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace colrow::runtime {
+
+class Control {
+public:
+  /// Most bytes that a process may give to gather().
+  static constexpr size_t maxBytes = 60 * 1024;
+
+  virtual ~Control() = default;
+  virtual unsigned process() const = 0;
+  virtual unsigned processes() const = 0;
+
+  /// What each process gave, in their order; returns when all have called.
+  /// `seconds`: how long to wait for the others, 0 for the job's limit. Error,
+  /// at all of them: a process is gone or does not come.
+  virtual llvm::Expected<std::vector<std::string>>
+  gather(llvm::StringRef mine, double seconds = 0) = 0;
+};
+
+/// A job of one process.
+class SingleProcess : public Control {
+public:
+  unsigned process() const override { return 0; }
+  unsigned processes() const override { return 1; }
+  llvm::Expected<std::vector<std::string>> gather(llvm::StringRef mine,
+                                                  double) override {
+    return std::vector<std::string>{mine.str()};
+  }
+};
+
+/// All succeed or all fail: nothing when every process gives success; else the
+/// same error everywhere, that of the first process that has one, beginning
+/// with "process N: " where that is not process 0.
+llvm::Error agree(Control &control, llvm::Error mine);
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_JOB_CONTROL_H
