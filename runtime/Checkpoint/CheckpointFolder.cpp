@@ -8,6 +8,7 @@
 #include "OwnSteps.h"
 #include "Write.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
 #include <cerrno>
 #include <cstring>
 #include <sys/stat.h>
@@ -22,7 +23,8 @@ static constexpr StringLiteral tensorFiles[] = {modelName, optimizerName};
 
 CheckpointFolder::CheckpointFolder(std::string path, Executor &executor,
                                    SaveOptions options)
-    : path(std::move(path)), executor(executor), options(std::move(options)) {}
+    : path(std::move(path)), executor(executor), job(executor.job()),
+      options(std::move(options)) {}
 
 CheckpointFolder::~CheckpointFolder() {
   if (hasSaved)
@@ -38,8 +40,8 @@ static bool hasConfig(const Executor &executor) {
 
 //===- Writing a step -----------------------------------------------------===//
 
-Error CheckpointFolder::writeStep(const Folder &to, StringRef name,
-                                  const TrainingState &state) const {
+Error CheckpointFolder::writeTexts(const Folder &to, StringRef name,
+                                   const TrainingState &state) const {
   // First, so that what a kill leaves can be told.
   std::string text = stateText(executor, state, run, name);
   if (Error error = writeFileIn(to, stateName, text))
@@ -47,23 +49,25 @@ Error CheckpointFolder::writeStep(const Folder &to, StringRef name,
   if (form == Form::files)
     if (Error error = writeFileIn(to, commitName, text))
       return error;
-  if (hasConfig(executor))
-    if (Error error =
-            writeFileIn(to, configName, textOf(executor.plan().config_json())))
-      return error;
+  if (!hasConfig(executor))
+    return Error::success();
+  return writeFileIn(to, configName, textOf(executor.plan().config_json()));
+}
+
+Error CheckpointFolder::writeTensorFiles(const Folder &to) const {
   for (Holding holding : {Holding::model, Holding::optimizer}) {
     auto tensors = tensorsOf(executor, holding);
     if (!tensors)
       return tensors.takeError();
-    auto file = AtomicFile::createIn(
-        to, holding == Holding::model ? modelName : optimizerName);
+    auto file = JointFile::createIn(
+        job, to, holding == Holding::model ? modelName : optimizerName);
     if (!file)
       return file.takeError();
-    if (Error error = writeTensors(std::move(*file), *tensors, executor.mesh(),
+    if (Error error = writeTensors(std::move(*file), *tensors, executor,
                                    /*finiteOnly=*/true))
       return error;
   }
-  return to.sync();
+  return Error::success();
 }
 
 static std::string freeStepName(const Folder &folder, int64_t step) {
@@ -73,18 +77,22 @@ static std::string freeStepName(const Folder &folder, int64_t step) {
   return name;
 }
 
-Error CheckpointFolder::save(const TrainingState &state) {
-  if (Error error = begin())
+Error CheckpointFolder::writeStep(const Folder &to, StringRef name,
+                                  const TrainingState &state) const {
+  if (Error error = writeTexts(to, name, state))
     return error;
-  std::string step = freeStepName(*folder, state.step);
-  std::string temporary = unfinishedName(*folder, run);
-  Expected<Folder> saving = folder->create(temporary);
-  if (!saving)
-    return saving.takeError();
-  if (Error error = writeStep(*saving, step, state)) {
-    consumeError(discardStep(*folder, temporary, *saving)); // the first counts
+  // Where the others find it.
+  if (auto told = job.fromFirst(to.path()); !told)
+    return told.takeError();
+  if (Error error = writeTensorFiles(to))
     return error;
-  }
+  return to.sync();
+}
+
+/// Makes a whole step, which is there as `temporary`, the one that counts.
+Error CheckpointFolder::count(StringRef step, StringRef temporary) {
+  if (job.hasFailed())
+    return failure("{0}: step not saved: the run has failed", path);
   if (Error error = folder->renameNew(temporary, step))
     return error;
   if (Error error = folder->sync())
@@ -101,6 +109,35 @@ Error CheckpointFolder::save(const TrainingState &state) {
   hasSaved = true;
   removeOld(form == Form::links ? step : "");
   return Error::success();
+}
+
+Error CheckpointFolder::saveAsFirst(const TrainingState &state) {
+  std::string step = freeStepName(*folder, state.step);
+  std::string temporary = unfinishedName(*folder, run);
+  Expected<Folder> saving = folder->create(temporary);
+  if (!saving)
+    return saving.takeError();
+  if (Error error = writeStep(*saving, step, state)) {
+    consumeError(discardStep(*folder, temporary, *saving)); // the first counts
+    return error;
+  }
+  return count(step, temporary);
+}
+
+Error CheckpointFolder::saveAsOther() {
+  auto place = job.fromFirst("");
+  if (!place)
+    return place.takeError();
+  Expected<Folder> saving = folder->enter(sys::path::filename(*place));
+  if (!saving)
+    return saving.takeError();
+  return writeTensorFiles(*saving);
+}
+
+Error CheckpointFolder::save(const TrainingState &state) {
+  if (Error error = begin())
+    return error;
+  return job.agree(job.isFirst() ? saveAsFirst(state) : saveAsOther());
 }
 
 /// Links of the folder itself; they go through `current` and never change.

@@ -246,10 +246,12 @@ static StringRef faultOf(const plan::Parameter &parameter, const Block &block) {
 }
 
 static Error checkValues(Executor &executor, const Wanted &wanted) {
-  std::vector<StringRef> faults(executor.mesh().ranks());
+  RankRange ranks = executor.ranks();
+  std::vector<StringRef> faults(ranks.count);
   const plan::Parameter &parameter = *wanted.parameter;
   executor.onRanks([&](unsigned rank) {
-    faults[rank] = faultOf(parameter, Block(executor, rank, parameter));
+    faults[rank - ranks.first] =
+        faultOf(parameter, Block(executor, rank, parameter));
   });
   for (StringRef fault : faults)
     if (!fault.empty())

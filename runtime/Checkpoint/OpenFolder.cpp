@@ -30,16 +30,28 @@ CheckpointFolder::open(StringRef path, Executor &executor,
   }
   std::unique_ptr<CheckpointFolder> result(
       new CheckpointFolder(path.str(), executor, std::move(options)));
+  if (result->job.isFirst())
+    if (Error error = result->look())
+      return std::move(error);
+  auto found =
+      result->job.fromFirst((result->isContinued ? "+" : "-") + result->run);
+  if (!found)
+    return found.takeError();
+  result->isContinued = StringRef(*found).starts_with("+");
+  result->run = found->substr(1);
+  return result;
+}
+
+/// Names the run, and looks at the folder if it is there.
+Error CheckpointFolder::look() {
   Expected<std::string> name = newRunName();
   if (!name)
     return name.takeError();
-  result->run = std::move(*name);
+  run = std::move(*name);
   struct stat status;
-  if (::lstat(result->path.c_str(), &status) != 0 && errno == ENOENT)
-    return result; // begin() makes it
-  if (Error error = result->lock())
-    return std::move(error);
-  return result;
+  if (::lstat(path.c_str(), &status) != 0 && errno == ENOENT)
+    return Error::success(); // begin() makes it
+  return lock();
 }
 
 /// Opens the folder, keeps other runs out, and looks at what is there.
@@ -190,17 +202,59 @@ Error CheckpointFolder::checkConfig() {
 Error CheckpointFolder::begin() {
   if (isReady)
     return Error::success();
+  if (Error error = job.agree(job.isFirst() ? prepare() : Error::success()))
+    return error;
+  if (job.processes() > 1)
+    if (Error error = share())
+      return error;
+  isReady = true;
+  return Error::success();
+}
+
+/// All processes must see one folder: what the first puts there.
+Error CheckpointFolder::share() {
+  std::string name = ".shared-" + run;
+  if (job.isFirst()) {
+    if (folder->kindOf(name) == EntryKind::file)
+      if (Error error = folder->remove(name)) // of a killed run of this name
+        return error;
+    Expected<std::string> proof = newRunName();
+    if (!proof)
+      return proof.takeError();
+    if (Error error = writeFileIn(*folder, name, *proof))
+      return error;
+    auto told = job.fromFirst(*proof);
+    Error unseen = told ? job.agree(Error::success()) : told.takeError();
+    Error kept = folder->remove(name);
+    if (!unseen)
+      return kept;
+    consumeError(std::move(kept));
+    return unseen;
+  }
+  auto proof = job.fromFirst("");
+  if (!proof)
+    return proof.takeError();
+  Expected<Folder> opened = Folder::open(path);
+  if (!opened)
+    return job.agree(opened.takeError());
+  auto seen = expectedToOptional(readTextFile(*opened, name, proof->size()));
+  if (seen != *proof)
+    return job.agree(failure("{0}: is not the folder that process 0 sees: give "
+                             "--save a folder that all machines share",
+                             path));
+  folder = std::move(*opened);
+  return job.agree(Error::success());
+}
+
+/// What the first process does alone.
+Error CheckpointFolder::prepare() {
   if (!folder) {
     if (Error error = makeFolders())
       return error;
     if (Error error = lock())
       return error;
   }
-  if (form != Form::files)
-    if (Error error = tryLinks())
-      return error;
-  isReady = true;
-  return Error::success();
+  return form == Form::files ? Error::success() : tryLinks();
 }
 
 Error CheckpointFolder::makeFolders() {

@@ -90,37 +90,38 @@ Error checkComplete(const WholeTensor &tensor) {
 /// Copies what a rank holds of a piece. False: an element was there already.
 template <typename T>
 static bool placeBlock(const Piece &piece, const BlockMap &blocks,
-                       const char *block, std::vector<char> &bytes,
-                       std::vector<uint8_t> &seen) {
+                       const char *block, Assembled &to) {
   bool fresh = true;
   auto *data = reinterpret_cast<const T *>(block);
-  auto *out = reinterpret_cast<T *>(bytes.data());
+  auto *out = reinterpret_cast<T *>(to.values.data());
   int64_t last = piece.first + piece.map.elements();
   blocks.forEachRun([&](int64_t local, int64_t whole, int64_t count) {
     int64_t begin = std::max(whole, piece.first);
     int64_t end = std::min(whole + count, last);
     if (begin >= end)
       return;
+    to.count += end - begin;
     const T *from = data + local + (begin - whole);
     piece.map.forEachPiece(
         begin - piece.first, end - begin,
         [&](int64_t done, int64_t offset, int64_t stride, int64_t length) {
           for (int64_t i = 0; i < length; ++i) {
-            int64_t to = offset + i * stride;
-            fresh &= !seen[to];
-            seen[to] = 1;
-            out[to] = from[done + i];
+            int64_t place = offset + i * stride;
+            fresh &= !to.held[place];
+            to.held[place] = 1;
+            out[place] = from[done + i];
           }
         });
   });
   return fresh;
 }
 
-Error assemble(const WholeTensor &tensor, const Mesh &mesh,
-               std::vector<char> &out) {
+Error assemble(const WholeTensor &tensor, const Mesh &mesh, RankRange mine,
+               Assembled &out) {
   int64_t item = elementBytes(tensor.type);
-  out.resize(tensor.elements() * item);
-  std::vector<uint8_t> seen(tensor.elements(), 0);
+  out.values.assign(tensor.elements() * item, 0);
+  out.held.assign(tensor.elements(), 0);
+  out.count = 0;
   auto place = item == 8   ? placeBlock<uint64_t>
                : item == 4 ? placeBlock<uint32_t>
                : item == 2 ? placeBlock<uint16_t>
@@ -132,14 +133,17 @@ Error assemble(const WholeTensor &tensor, const Mesh &mesh,
     for (unsigned i = 0, n = ranks.empty() ? mesh.ranks() : ranks.size(); i < n;
          ++i) {
       unsigned rank = ranks.empty() ? i : ranks[i];
+      if (!mine.contains(rank))
+        continue;
       BlockMap blocks(piece.stored.shape, piece.stored.dims, mesh, rank, first);
       if (blocks.isFirstCopy())
-        fresh &= place(piece, blocks, piece.stored.data(rank), out, seen);
+        fresh &= place(piece, blocks, piece.stored.data(rank), out);
     }
   }
-  if (!fresh || is_contained(seen, 0))
-    return failure("cannot write tensor {0}: an element comes from {1}",
-                   tensor.name, fresh ? "no parameter" : "two parameters");
+  if (!fresh)
+    return failure("cannot write tensor {0}: an element comes from two "
+                   "parameters",
+                   tensor.name);
   return Error::success();
 }
 

@@ -61,10 +61,18 @@ llvm::Error addPieces(std::vector<WholeTensor> &tensors,
 /// Checks that the pieces' numbers of elements add up to the tensor's.
 llvm::Error checkComplete(const WholeTensor &tensor);
 
-/// Puts the ranks' blocks together, padding dropped: elements of the tensor's
-/// type. Error: an element that comes from two pieces, or none.
+/// What some ranks hold of a tensor.
+struct Assembled {
+  std::vector<char> values;  // of the whole tensor, in its type
+  std::vector<uint8_t> held; // one an element: 1 where there is a value
+  int64_t count = 0;         // of these
+};
+
+/// Puts the blocks of `ranks` together, padding dropped; of ranks that hold the
+/// same the first of the mesh counts. Error: an element that comes from two
+/// pieces.
 llvm::Error assemble(const WholeTensor &tensor, const Mesh &mesh,
-                     std::vector<char> &out);
+                     RankRange ranks, Assembled &out);
 
 /// Which file a parameter or state is saved in.
 Holding holdingOf(const plan::Parameter &parameter);

@@ -51,29 +51,104 @@ static bool allFinite(plan::DType type, ArrayRef<char> bytes) {
   return std::isfinite(sum);
 }
 
-Error writeTensors(std::unique_ptr<AtomicFile> file,
-                   ArrayRef<WholeTensor> tensors, const Mesh &mesh,
-                   bool finiteOnly) {
-  std::string path = file->name().str();
+namespace {
+/// Writes what this process' ranks hold of each tensor.
+class TensorsToFile {
+public:
+  TensorsToFile(Executor &executor, SafetensorsWriter &writer, StringRef path)
+      : executor(executor), job(executor.job()), writer(writer), path(path) {}
+
+  Error write(ArrayRef<WholeTensor> tensors, bool finiteOnly);
+
+private:
+  Error writeOne(size_t entry, const WholeTensor &tensor);
+  Error checkCounts(ArrayRef<WholeTensor> tensors) const;
+
+  Executor &executor;
+  Job &job;
+  SafetensorsWriter &writer;
+  StringRef path;
+  Assembled part;
+  std::vector<int64_t> counts; // elements written, one a tensor
+};
+} // namespace
+
+Error TensorsToFile::writeOne(size_t entry, const WholeTensor &tensor) {
+  if (job.processes() == 1)
+    return writer.append(part.values.data(), part.values.size());
+  uint64_t item = elementBytes(tensor.type);
+  ArrayRef<uint8_t> held(part.held);
+  for (size_t begin = 0; begin < held.size();) {
+    size_t length =
+        held.drop_front(begin)
+            .take_while([&](uint8_t is) { return is == held[begin]; })
+            .size();
+    if (held[begin])
+      if (Error error = writer.writeAt(
+              entry, begin * item, &part.values[begin * item], length * item))
+        return error;
+    begin += length;
+  }
+  return Error::success();
+}
+
+/// All processes' parts together are the tensors.
+Error TensorsToFile::checkCounts(ArrayRef<WholeTensor> tensors) const {
+  constexpr size_t most = Job::maxBytes / sizeof(int64_t);
+  for (size_t first = 0; first < counts.size(); first += most) {
+    size_t n = std::min(most, counts.size() - first);
+    auto all = job.gather(
+        {reinterpret_cast<const char *>(&counts[first]), n * sizeof(int64_t)});
+    if (!all)
+      return all.takeError();
+    for (size_t i = 0; i < n; ++i) {
+      int64_t sum = 0, count;
+      for (const std::string &text : *all) {
+        if (text.size() != n * sizeof(int64_t))
+          return failure("{0}: processes do not write the same tensors", path);
+        std::memcpy(&count, &text[i * sizeof(int64_t)], sizeof(int64_t));
+        sum += count;
+      }
+      if (sum != tensors[first + i].elements())
+        return failure("{0}: cannot write tensor {1}: an element comes from no "
+                       "parameter",
+                       path, tensors[first + i].name);
+    }
+  }
+  return Error::success();
+}
+
+Error TensorsToFile::write(ArrayRef<WholeTensor> tensors, bool finiteOnly) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const WholeTensor &tensor = tensors[i];
+    if (Error error = assemble(tensor, executor.mesh(), executor.ranks(), part))
+      return prefixed(path, std::move(error));
+    // What other processes hold is zero here.
+    if (finiteOnly && !allFinite(tensor.type, part.values))
+      return failure("{0}: not saved: tensor {1} holds values that are not "
+                     "finite",
+                     path, tensor.name);
+    if (Error error = writeOne(i, tensor))
+      return error;
+    counts.push_back(part.count);
+  }
+  return checkCounts(tensors);
+}
+
+Error writeTensors(JointFile file, ArrayRef<WholeTensor> tensors,
+                   Executor &executor, bool finiteOnly) {
+  std::string path = file.name().str();
   std::vector<SafetensorsWriter::Entry> entries;
   for (const WholeTensor &tensor : tensors)
     entries.push_back({tensor.name, storedTypeOf(tensor.type), tensor.shape});
   std::pair<StringRef, std::string> format{"format", "pt"};
-  auto writer =
-      SafetensorsWriter::create(std::move(file), std::move(entries), format);
+  auto writer = SafetensorsWriter::create(executor.job(), std::move(file),
+                                          std::move(entries), format);
   if (!writer)
     return writer.takeError();
-  std::vector<char> values;
-  for (const WholeTensor &tensor : tensors) {
-    if (Error error = assemble(tensor, mesh, values))
-      return prefixed(path, std::move(error));
-    if (finiteOnly && !allFinite(tensor.type, values))
-      return failure("{0}: not saved: tensor {1} holds values that are not "
-                     "finite",
-                     path, tensor.name);
-    if (Error error = (*writer)->append(values.data(), values.size()))
-      return error;
-  }
+  if (Error error =
+          TensorsToFile(executor, **writer, path).write(tensors, finiteOnly))
+    return error;
   return (*writer)->commit();
 }
 
@@ -114,10 +189,10 @@ Error writeOutputs(Executor &executor, ArrayRef<Programs::Leaving> outputs,
   for (const WholeTensor &tensor : tensors)
     if (Error error = checkComplete(tensor))
       return prefixed(path, std::move(error));
-  auto file = AtomicFile::create(path);
+  Expected<JointFile> file = JointFile::create(executor.job(), path);
   if (!file)
     return file.takeError();
-  return writeTensors(std::move(*file), tensors, executor.mesh(),
+  return writeTensors(std::move(*file), tensors, executor,
                       /*finiteOnly=*/false);
 }
 

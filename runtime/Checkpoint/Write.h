@@ -9,11 +9,10 @@
 
 namespace colrow::runtime {
 
-/// All of `tensors`, each in its type. `finiteOnly`: a value that is not finite
-/// is an error that names the tensor.
-llvm::Error writeTensors(std::unique_ptr<AtomicFile> file,
-                         llvm::ArrayRef<WholeTensor> tensors, const Mesh &mesh,
-                         bool finiteOnly);
+/// All of `tensors`, each in its type, by all processes at once. `finiteOnly`:
+/// a value that is not finite is an error that names the tensor.
+llvm::Error writeTensors(JointFile file, llvm::ArrayRef<WholeTensor> tensors,
+                         Executor &executor, bool finiteOnly);
 
 } // namespace colrow::runtime
 

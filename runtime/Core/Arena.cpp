@@ -18,13 +18,13 @@ Arena::~Arena() {
     ::munmap(start, bytes);
 }
 
-Error Arena::allocate(const char *use, uint64_t size) {
+Error Arena::allocate(StringRef use, uint64_t size) {
   constexpr uint64_t huge = 2 << 20;
   uint64_t rounded = std::max<uint64_t>((size + 4095) / 4096 * 4096, 4096);
   void *p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
-    return failure("cannot allocate {0} bytes for {1} of a rank: {2}", rounded,
+    return failure("cannot allocate {0} bytes for a rank ({1}): {2}", rounded,
                    use, strerror(errno));
   start = static_cast<char *>(p);
   bytes = rounded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory of one region of one rank.
+// Memory of a rank.
 
 #ifndef COLROW_RUNTIME_CORE_ARENA_H
 #define COLROW_RUNTIME_CORE_ARENA_H
@@ -19,7 +19,7 @@ public:
   ~Arena();
 
   /// Once. `use` says in an error what the memory is for.
-  llvm::Error allocate(const char *use, uint64_t size);
+  llvm::Error allocate(llvm::StringRef use, uint64_t size);
   char *get() const { return start; }
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ranks as threads: memory, scalar blocks, and the hand-over of jobs.
+// Ranks as threads: memory, scalar blocks, and the hand-over of work.
 
 #include "colrow/runtime/Core/Executor.h"
 #include "Arena.h"
@@ -23,8 +23,8 @@ namespace colrow::runtime {
 
 namespace {
 struct Rank {
-  Arena persistent, scratch, input;
-  ScalarBlock scalars;
+  Arena arena;
+  Regions regions;
   Communicators groups;
   std::vector<TraceEvent> events;
 };
@@ -35,7 +35,7 @@ struct LoadedProgram::Impl {
     const plan::Input *input; // as Programs::inputs() has it
     InputBlock block;
   };
-  std::vector<std::unique_ptr<RankProgram>> ranks;
+  std::vector<std::unique_ptr<RankProgram>> ranks; // of this process
   std::vector<Place> places;
   const char *loss = nullptr, *gradNorm = nullptr, *labels = nullptr;
   plan::DType labelsType = plan::DType::f32;
@@ -47,19 +47,25 @@ LoadedProgram::~LoadedProgram() = default;
 
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
-      : plan(plan), options(options), mesh(plan), transport(mesh),
-        ranks(mesh.ranks()), threads(mesh.ranks()) {}
+      : plan(plan), trace(options.trace), job(options.job ? *options.job : own),
+        mesh(plan), mine(job.ranksOf(job.process(), mesh.ranks())),
+        transport(mesh), ranks(mine.count), threads(mine) {}
 
   Error allocate();
   Error findKernels();
-  Regions regions(unsigned rank);
+  Rank &of(unsigned rank) { return ranks[rank - mine.first]; }
   char *address(unsigned rank, const plan::Program &program,
                 const plan::Operand &operand);
+  const char *measure(const Programs &programs, StringRef role,
+                      plan::DType &type);
   std::unique_ptr<LoadedProgram> load(Programs programs);
 
   const plan::Plan &plan;
-  ExecutorOptions options;
+  bool trace;
+  Job own; // of this process alone
+  Job &job;
   Mesh mesh;
+  RankRange mine;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
   SharedMemoryTransport transport;
@@ -68,24 +74,11 @@ struct Executor::Impl {
   RankThreads threads;
 };
 
-Regions Executor::Impl::regions(unsigned rank) {
-  Regions result;
-  auto set = [&](plan::Region region, const void *start) {
-    result.start[size_t(region)] =
-        static_cast<char *>(const_cast<void *>(start));
-  };
-  set(plan::Region::persistent, ranks[rank].persistent.get());
-  set(plan::Region::scratch, ranks[rank].scratch.get());
-  set(plan::Region::input, ranks[rank].input.get());
-  set(plan::Region::constant, listOf(plan.constants()).data());
-  set(plan::Region::scalars, &ranks[rank].scalars);
-  return result;
-}
-
 char *Executor::Impl::address(unsigned rank, const plan::Program &program,
                               const plan::Operand &operand) {
-  char *result = regions(rank).at(bufferOf(plan, program, operand.buffer())) +
-                 operand.offset();
+  char *result =
+      of(rank).regions.at(bufferOf(plan, program, operand.buffer())) +
+      operand.offset();
   auto coordinates = mesh.coordinates(rank);
   ArrayRef<int64_t> coords = listOf(operand.coords());
   for (size_t a = 0; a < coords.size(); ++a)
@@ -93,24 +86,21 @@ char *Executor::Impl::address(unsigned rank, const plan::Program &program,
   return result;
 }
 
+static ScalarBlock &scalarsOf(Rank &rank) {
+  return *reinterpret_cast<ScalarBlock *>(rank.regions[plan::Region::scalars]);
+}
+
 Error Executor::Impl::allocate() {
-  uint64_t scratch = 0, input = 0;
-  if (plan.programs())
-    for (const plan::Program *program : *plan.programs()) {
-      scratch = std::max(scratch, program->scratch_bytes());
-      input = std::max(input, program->input_bytes());
-    }
-  for (unsigned r = 0; r < ranks.size(); ++r) {
-    if (Error error = ranks[r].persistent.allocate(
-            "parameters and optimizer state", plan.persistent_bytes()))
+  RegionLayout layout(plan);
+  for (unsigned r = mine.first; r < mine.end(); ++r) {
+    Rank &rank = of(r);
+    if (Error error = rank.arena.allocate(layout.text(), layout.bytes()))
       return error;
-    if (Error error = ranks[r].scratch.allocate("the arena", scratch))
-      return error;
-    if (Error error = ranks[r].input.allocate("the batch", input))
-      return error;
+    rank.regions = layout.in(rank.arena.get(), listOf(plan.constants()).data());
+    auto *scalars = new (&scalarsOf(rank)) ScalarBlock;
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
-      ranks[r].scalars.coordinates[axis] = coordinates[axis];
+      scalars->coordinates[axis] = coordinates[axis];
   }
   return Error::success();
 }
@@ -131,15 +121,32 @@ Error Executor::Impl::findKernels() {
   return Error::success();
 }
 
+/// Where the first of this process' ranks that has an output of the role has
+/// it, null when none has.
+const char *Executor::Impl::measure(const Programs &programs, StringRef role,
+                                    plan::DType &type) {
+  for (unsigned r = mine.first; r < mine.end(); ++r) {
+    const plan::Program &program = programs.of(r);
+    if (!program.outputs())
+      continue;
+    for (const plan::Output *output : *program.outputs())
+      if (textOf(output->role()) == role) {
+        type = output->dtype();
+        return address(r, program, *output->src());
+      }
+  }
+  return nullptr;
+}
+
 std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
   const Programs &tables = result->programs;
   LoadedProgram::Impl &to = *result->impl;
   std::vector<const plan::Input *> inputs = tables.inputs();
-  for (unsigned r = 0; r < ranks.size(); ++r) {
+  for (unsigned r = mine.first; r < mine.end(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,      mesh,           r, regions(r), kernels,
-                        transport, ranks[r].groups};
+    RankContext context{plan,    mesh,      r,           of(r).regions,
+                        kernels, transport, of(r).groups};
     to.ranks.push_back(std::make_unique<RankProgram>(context, program));
     if (!program.inputs())
       continue;
@@ -152,17 +159,10 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
       to.places.push_back({*same, InputBlock(*input, mesh, r, block)});
     }
   }
-  auto place = [&](StringRef role) -> const char * {
-    Programs::Leaving leaving = tables.outputOfRole(role);
-    return leaving.output
-               ? address(leaving.rank, *leaving.program, *leaving.output->src())
-               : nullptr;
-  };
-  to.loss = place("loss");
-  to.gradNorm = place("grad_norm");
-  to.labels = place("token_count");
-  if (to.labels)
-    to.labelsType = tables.outputOfRole("token_count").output->dtype();
+  plan::DType type;
+  to.loss = measure(tables, "loss", type);
+  to.gradNorm = measure(tables, "grad_norm", type);
+  to.labels = measure(tables, "token_count", to.labelsType);
   return result;
 }
 
@@ -186,13 +186,24 @@ static Error checkRoomForBlas(unsigned ranks) {
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Executor::~Executor() = default;
 
+static Error checkShares(unsigned ranks, unsigned processes) {
+  if (ranks % processes != 0)
+    return failure(
+        "is for {0} rank{1}, which {2} processes cannot share evenly", ranks,
+        ranks == 1 ? "" : "s", processes);
+  if (ranks / processes > Executor::maxRanks)
+    return failure("is for {0} ranks, at most {1} can be threads of a process",
+                   ranks, Executor::maxRanks);
+  return Error::success();
+}
+
 Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   if (openblas_set_num_threads)
     openblas_set_num_threads(1);
-  if (unsigned ranks = Mesh(plan).ranks(); ranks > maxRanks)
-    return failure("is for {0} ranks, at most {1} can be threads of a process",
-                   ranks, maxRanks);
+  if (Error error = checkShares(Mesh(plan).ranks(),
+                                options.job ? options.job->processes() : 1))
+    return std::move(error);
   auto impl = std::make_unique<Impl>(plan, options);
   if (Error error = impl->allocate())
     return std::move(error);
@@ -207,12 +218,16 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
 
 const plan::Plan &Executor::plan() const { return impl->plan; }
 const Mesh &Executor::mesh() const { return impl->mesh; }
+Job &Executor::job() const { return impl->job; }
+RankRange Executor::ranks() const { return impl->mine; }
 
 char *Executor::persistent(unsigned rank) {
-  return impl->ranks[rank].persistent.get();
+  return impl->of(rank).regions[plan::Region::persistent];
 }
 
-char *Executor::input(unsigned rank) { return impl->ranks[rank].input.get(); }
+char *Executor::input(unsigned rank) {
+  return impl->of(rank).regions[plan::Region::input];
+}
 
 char *Executor::parameter(unsigned rank, const plan::Parameter &parameter) {
   return persistent(rank) +
@@ -255,6 +270,10 @@ template <typename T> static T valueAt(const char *place) {
   return value;
 }
 
+static std::optional<float> floatAt(const char *place) {
+  return place ? std::optional(valueAt<float>(place)) : std::nullopt;
+}
+
 static std::optional<double> countAt(const char *place, plan::DType type) {
   if (!place)
     return std::nullopt;
@@ -266,29 +285,29 @@ static std::optional<double> countAt(const char *place, plan::DType type) {
 StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
   const plan::Optimizer *optimizer = impl->plan.optimizer();
   for (Rank &rank : impl->ranks) {
-    rank.scalars.learningRate = inputs.learningRate;
-    rank.scalars.bias1 =
+    ScalarBlock &scalars = scalarsOf(rank);
+    scalars.learningRate = inputs.learningRate;
+    scalars.bias1 =
         biasCorrection(optimizer ? optimizer->beta1() : 0, inputs.step);
-    rank.scalars.bias2 =
+    scalars.bias2 =
         biasCorrection(optimizer ? optimizer->beta2() : 0, inputs.step);
-    rank.scalars.seed = inputs.seed;
-    rank.scalars.step = inputs.step;
+    scalars.seed = inputs.seed;
+    scalars.step = inputs.step;
   }
-  bool traced = impl->options.trace;
   LoadedProgram::Impl &loaded = *program.impl;
   onRanks([&](unsigned r) {
-    if (traced)
-      loaded.ranks[r]->runTraced(impl->ranks[r].events);
+    RankProgram &mine = *loaded.ranks[r - impl->mine.first];
+    if (impl->trace)
+      mine.runTraced(impl->of(r).events);
     else
-      loaded.ranks[r]->run();
+      mine.run();
   });
-  return {loaded.loss ? valueAt<float>(loaded.loss) : 0,
-          loaded.gradNorm ? valueAt<float>(loaded.gradNorm) : 0,
+  return {floatAt(loaded.loss), floatAt(loaded.gradNorm),
           countAt(loaded.labels, loaded.labelsType)};
 }
 
 ArrayRef<TraceEvent> Executor::events(unsigned rank) const {
-  return impl->ranks[rank].events;
+  return impl->of(rank).events;
 }
 
 } // namespace colrow::runtime

@@ -7,21 +7,13 @@
 #define COLROW_RUNTIME_CORE_RANKPROGRAM_H
 
 #include "Gemm.h"
+#include "RankMemory.h"
 #include "colrow/runtime/Core/Communicator.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Core/KernelObject.h"
 #include <map>
 
 namespace colrow::runtime {
-
-/// Starts of a rank's regions, indexed by plan::Region.
-struct Regions {
-  char *start[size_t(plan::Region::MAX) + 1] = {};
-
-  char *at(const plan::Buffer &buffer) const {
-    return start[size_t(buffer.region())] + buffer.offset();
-  }
-};
 
 /// A rank's groups by their axes: programs share them.
 using Communicators =

@@ -11,11 +11,11 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-RankThreads::RankThreads(unsigned ranks)
-    : ranks(ranks), gate(ranks, Barrier::spinsFor(ranks)) {}
+RankThreads::RankThreads(RankRange ranks)
+    : ranks(ranks), gate(ranks.count, Barrier::spinsFor(ranks.count)) {}
 
 RankThreads::~RankThreads() {
-  if (state == State::running && ranks > 1) {
+  if (state == State::running && ranks.count > 1) {
     job = nullptr;
     gate.wait();
   } else {
@@ -54,15 +54,15 @@ void RankThreads::serve(unsigned rank) {
 }
 
 Error RankThreads::start() {
-  threads.reserve(ranks); // threads keep pointers into it
-  for (unsigned rank = 1; rank < ranks; ++rank) {
+  threads.reserve(ranks.count); // threads keep pointers into it
+  for (unsigned rank = ranks.first + 1; rank < ranks.end(); ++rank) {
     threads.push_back({this, rank, {}});
     int code = ::pthread_create(&threads.back().handle, nullptr, enter,
                                 &threads.back());
     if (code != 0) {
       threads.pop_back();
       return failure("cannot start a thread for rank {0} of {1}: {2}", rank,
-                     ranks, strerror(code));
+                     ranks.end(), strerror(code));
     }
   }
   release(/*all=*/true);
@@ -72,7 +72,7 @@ Error RankThreads::start() {
 void RankThreads::run(function_ref<void(unsigned)> f) {
   job = &f;
   gate.wait();
-  f(0);
+  f(ranks.first);
   gate.wait();
 }
 

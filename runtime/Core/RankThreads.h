@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A thread a rank, and jobs that all of them do at once.
+// A thread for each of a process' ranks, and work that all of them do at once.
 
 #ifndef COLROW_RUNTIME_CORE_RANKTHREADS_H
 #define COLROW_RUNTIME_CORE_RANKTHREADS_H
 
 #include "colrow/runtime/CPU/Barrier.h"
+#include "colrow/runtime/Job/Job.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <condition_variable>
@@ -17,15 +18,15 @@ namespace colrow::runtime {
 
 class RankThreads {
 public:
-  explicit RankThreads(unsigned ranks);
+  explicit RankThreads(RankRange ranks);
   ~RankThreads();
   RankThreads(const RankThreads &) = delete;
   RankThreads &operator=(const RankThreads &) = delete;
 
-  /// Starts threads for ranks 1 and up. Error: the system has no more.
+  /// Starts threads for all ranks but the first. Error: the system has no more.
   llvm::Error start();
 
-  /// Calls f(rank) for every rank at once, rank 0 on the caller's thread;
+  /// Calls f(rank) for every rank at once, the first on the caller's thread;
   /// returns when all have.
   void run(llvm::function_ref<void(unsigned)> f);
 
@@ -39,7 +40,7 @@ private:
   void serve(unsigned rank);
   void release(bool all);
 
-  unsigned ranks;
+  RankRange ranks;
   Barrier gate; // passed when a job starts and when it ends
   const llvm::function_ref<void(unsigned)> *job = nullptr; // null: end
   std::vector<Thread> threads;                             // started ones

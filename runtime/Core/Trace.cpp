@@ -3,11 +3,12 @@
 // Events as Chrome's trace format.
 
 #include "colrow/runtime/Core/Trace.h"
-#include "colrow/runtime/Support/AtomicFile.h"
+#include "colrow/runtime/Job/JointFile.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace llvm;
 
@@ -36,36 +37,107 @@ static void writeEvent(raw_ostream &out, unsigned rank, const TraceEvent &event,
   out << "}";
 }
 
-Error writeTrace(const Executor &executor, StringRef path) {
-  auto file = AtomicFile::create(path);
-  if (!file)
-    return file.takeError();
-  int64_t origin = INT64_MAX;
-  for (unsigned rank = 0; rank < executor.mesh().ranks(); ++rank)
-    if (!executor.events(rank).empty())
-      origin = std::min(origin, executor.events(rank).front().begin);
-  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
-  raw_string_ostream out(text);
-  out << "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{"
-         "\"name\":\"tp-run\"}}";
-  for (unsigned rank = 0; rank < executor.mesh().ranks(); ++rank) {
+namespace {
+/// Text at its place in a file, in parts. The same calls count its length when
+/// there is no file.
+class Track {
+public:
+  explicit Track(JointFile *file = nullptr, uint64_t place = 0)
+      : file(file), place(place), out(text) {}
+
+  raw_ostream &stream() { return out; }
+  /// To be called between events.
+  Error passOn(size_t least = 1 << 20) {
+    if (text.size() < least)
+      return Error::success();
+    Error error = file ? file->writeAt(place, text.data(), text.size())
+                       : Error::success();
+    place += text.size();
+    text.clear();
+    return error;
+  }
+  uint64_t end() const { return place + text.size(); }
+
+private:
+  JointFile *file;
+  uint64_t place;
+  std::string text;
+  raw_string_ostream out;
+};
+} // namespace
+
+/// The tracks of this process' ranks; the first and the last process begin and
+/// end the whole.
+static Error writeTracks(const Executor &executor, int64_t origin, Track &to) {
+  const Job &job = executor.job();
+  raw_ostream &out = to.stream();
+  if (job.isFirst())
+    out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+           "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{"
+           "\"name\":\"tp-run\"}}";
+  RankRange ranks = executor.ranks();
+  for (unsigned rank = ranks.first; rank < ranks.end(); ++rank) {
     out << ",\n{\"ph\":\"M\",\"pid\":0,\"tid\":" << rank
         << ",\"name\":\"thread_name\",\"args\":{\"name\":\"rank " << rank
         << "\"}}";
     for (const TraceEvent &event : executor.events(rank)) {
       out << ",\n";
       writeEvent(out, rank, event, origin);
-      if (text.size() < (1 << 20))
-        continue;
-      if (Error error = (*file)->write(text))
+      if (Error error = to.passOn())
         return error;
-      text.clear();
     }
   }
-  out << "\n]}\n";
-  if (Error error = (*file)->write(text))
+  if (job.process() + 1 == job.processes())
+    out << "\n]}\n";
+  return to.passOn(/*least=*/0);
+}
+
+/// When this process' first event begins; INT64_MAX: it has none.
+static int64_t firstBegin(const Executor &executor) {
+  int64_t result = INT64_MAX;
+  RankRange ranks = executor.ranks();
+  for (unsigned rank = ranks.first; rank < ranks.end(); ++rank)
+    if (!executor.events(rank).empty())
+      result = std::min(result, executor.events(rank).front().begin);
+  return result;
+}
+
+/// The numbers of all processes, in their order.
+static Expected<std::vector<int64_t>> gatherNumber(Job &job, int64_t mine) {
+  auto texts = job.gather(std::to_string(mine));
+  if (!texts)
+    return texts.takeError();
+  std::vector<int64_t> result;
+  for (StringRef text : *texts)
+    if (text.getAsInteger(10, result.emplace_back()))
+      return failure("a process does not tell of its trace");
+  return result;
+}
+
+Error writeTrace(const Executor &executor, StringRef path) {
+  Job &job = executor.job();
+  Expected<JointFile> file = JointFile::create(job, path);
+  if (!file)
+    return file.takeError();
+  auto begins = gatherNumber(job, firstBegin(executor));
+  if (!begins)
+    return begins.takeError();
+  int64_t origin = *std::min_element(begins->begin(), begins->end());
+  uint64_t place = 0;
+  if (job.processes() > 1) {
+    Track counting;
+    if (Error error = writeTracks(executor, origin, counting))
+      return error;
+    auto lengths = gatherNumber(job, counting.end());
+    if (!lengths)
+      return lengths.takeError();
+    for (unsigned process = 0; process < job.process(); ++process)
+      place += (*lengths)[process];
+  }
+  Track track(&*file, place);
+  if (Error error = writeTracks(executor, origin, track))
     return error;
-  return (*file)->commit();
+  return file->commit();
 }
 
 } // namespace colrow::runtime

@@ -38,7 +38,7 @@ AtomicFile::AtomicFile(std::string path, std::string temporary, int fd)
 AtomicFile::~AtomicFile() {
   if (fd >= 0)
     ::close(fd);
-  if (!temporary.empty())
+  if (!temporary.empty() && isOwn)
     ::unlinkat(folder ? folder->descriptor() : AT_FDCWD, temporary.c_str(), 0);
 }
 
@@ -83,6 +83,42 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::createIn(const Folder &folder,
   return file;
 }
 
+/// Never creates, never follows a link.
+static Expected<int> openToJoin(int folder, StringRef name, StringRef path) {
+  int fd =
+      ::openat(folder, name.str().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0)
+    return failure("{0}: cannot open what the first process created: {1}", path,
+                   strerror(errno));
+  return fd;
+}
+
+Expected<std::unique_ptr<AtomicFile>> AtomicFile::join(StringRef path,
+                                                       StringRef temporary) {
+  ignoreSizeSignal();
+  Expected<int> fd =
+      openToJoin(AT_FDCWD, temporary.empty() ? path : temporary, path);
+  if (!fd)
+    return fd.takeError();
+  std::unique_ptr<AtomicFile> file(
+      new AtomicFile(path.str(), temporary.str(), *fd));
+  file->isOwn = false;
+  return file;
+}
+
+Expected<std::unique_ptr<AtomicFile>> AtomicFile::joinIn(const Folder &folder,
+                                                         StringRef name) {
+  ignoreSizeSignal();
+  Expected<int> fd = openToJoin(folder.descriptor(), name, folder.pathOf(name));
+  if (!fd)
+    return fd.takeError();
+  std::unique_ptr<AtomicFile> file(
+      new AtomicFile(folder.pathOf(name), name.str(), *fd));
+  file->folder = &folder;
+  file->isOwn = false;
+  return file;
+}
+
 Error AtomicFile::failed(const char *action) {
   int error = errno;
   broken = true;
@@ -119,7 +155,22 @@ Error AtomicFile::write(const void *data, size_t size) {
   return flush(bytes, size);
 }
 
-Error AtomicFile::commit() {
+Error AtomicFile::writeAt(uint64_t offset, const void *data, size_t size) {
+  const char *bytes = static_cast<const char *>(data);
+  while (size > 0) {
+    ssize_t done = ::pwrite(fd, bytes, size, offset);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return failed("write");
+    bytes += done;
+    offset += done;
+    size -= done;
+  }
+  return Error::success();
+}
+
+Error AtomicFile::finish() {
   if (broken)
     return failure("{0}: an earlier write failed", path);
   if (Error error = flush(buffer.data(), buffer.size()))
@@ -131,6 +182,12 @@ Error AtomicFile::commit() {
   fd = -1;
   if (rc != 0)
     return failed("close");
+  return Error::success();
+}
+
+Error AtomicFile::publish() {
+  if (!isOwn)
+    return Error::success();
   if (folder) {
     temporary.clear();
     return Error::success();
@@ -141,6 +198,12 @@ Error AtomicFile::commit() {
     return failed("rename");
   temporary.clear();
   return syncFolder(folderOf(path));
+}
+
+Error AtomicFile::commit() {
+  if (Error error = finish())
+    return error;
+  return publish();
 }
 
 static Error writeAll(Expected<std::unique_ptr<AtomicFile>> file,

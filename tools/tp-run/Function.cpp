@@ -3,6 +3,7 @@
 // Inputs from a file, one run, outputs to a file: no optimizer and no steps.
 
 #include "Function.h"
+#include "Agreement.h"
 #include "Files.h"
 #include "Session.h"
 #include "Weights.h"
@@ -51,7 +52,8 @@ static Error setParameters(const FunctionOptions &options, Executor &executor) {
   if (!notes)
     return notes.takeError();
   for (const std::string &note : *notes)
-    errs() << "tp-run: note: " << note << "\n";
+    if (executor.job().isFirst())
+      errs() << "tp-run: note: " << note << "\n";
   return Error::success();
 }
 
@@ -77,10 +79,10 @@ static Error setInputs(const FunctionOptions &options, Executor &executor,
   return Feed(executor, program, std::move(*data)).set(0);
 }
 
-Error run(const FunctionOptions &options) {
+static Error runOnce(const FunctionOptions &options, Job &job) {
   if (Error error = checkFiles(options))
     return error;
-  Expected<Session> session = Session::start(options, /*trace=*/false);
+  Expected<Session> session = Session::start(options, job, /*trace=*/false);
   if (!session)
     return session.takeError();
   Executor &executor = *session->executor;
@@ -95,12 +97,16 @@ Error run(const FunctionOptions &options) {
     return failure("{0}: program {1} has no outputs", options.plan, *name);
   if (Error error = setParameters(options, executor))
     return error;
-  if (Error error = setInputs(options, executor, **program))
+  if (Error error = job.agree(setInputs(options, executor, **program)))
     return error;
   StepInputs step;
   step.seed = int64_t(options.seed.value_or(0));
   executor.run(**program, step);
   return writeOutputs(executor, outputs, options.outputs);
+}
+
+Error run(const FunctionOptions &options, Job &job) {
+  return finish(job, runOnce(options, job));
 }
 
 } // namespace colrow::tprun

@@ -22,7 +22,8 @@ static Error checkRanks(const RunOptions &options, const plan::Plan &plan) {
                  mesh.text(), options.ranks);
 }
 
-Expected<Session> Session::start(const RunOptions &options, bool trace) {
+Expected<Session> Session::start(const RunOptions &options, Job &job,
+                                 bool trace) {
   Session result;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
   if (!loaded)
@@ -34,6 +35,7 @@ Expected<Session> Session::start(const RunOptions &options, bool trace) {
     return prefixed(options.plan, std::move(error));
   ExecutorOptions executorOptions;
   executorOptions.trace = trace;
+  executorOptions.job = &job;
   auto created = Executor::create(result.plan.get(), executorOptions);
   if (!created)
     return prefixed(options.plan, created.takeError());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every verb starts with: a plan and ranks to run it, and inputs.
+// What every verb starts with: the processes of the run, a plan and ranks to
+// run it, and inputs.
 
 #ifndef COLROW_TOOLS_TPRUN_SESSION_H
 #define COLROW_TOOLS_TPRUN_SESSION_H
@@ -16,7 +17,8 @@ struct Session {
   std::unique_ptr<runtime::Executor> executor;
 
   /// Errors: the plan is none, or for other ranks or another machine.
-  static llvm::Expected<Session> start(const RunOptions &options, bool trace);
+  static llvm::Expected<Session> start(const RunOptions &options,
+                                       runtime::Job &job, bool trace);
   /// The program called `name`, errors with the plan's file.
   llvm::Expected<runtime::LoadedProgram *> open(const RunOptions &options,
                                                 llvm::StringRef name);

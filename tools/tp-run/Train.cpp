@@ -4,6 +4,7 @@
 // refused before the first step.
 
 #include "Train.h"
+#include "Agreement.h"
 #include "Files.h"
 #include "Interrupt.h"
 #include "Progress.h"
@@ -29,8 +30,8 @@ namespace {
 
 class Trainer {
 public:
-  explicit Trainer(const Options &options)
-      : options(options), progress(options.steps) {}
+  Trainer(const Options &options, Job &job)
+      : options(options), job(job), progress(options.steps) {}
 
   Error run();
 
@@ -47,6 +48,7 @@ private:
   void note(const std::string &text);
 
   const Options &options;
+  Job &job;
   Progress progress;
   Session session;
   Executor *executor = nullptr;
@@ -56,12 +58,15 @@ private:
   std::optional<Feed> feed; // none: the step takes no inputs
   TrainingState state;
   int64_t savedStep = -1;
+  bool isStopping = false;      // all have agreed to end after this step
   int64_t rows = 0, tokens = 0; // of a step
   std::vector<StepRecord> records;
   std::vector<std::string> notes; // to be said when nothing is refused
 };
 
 void Trainer::note(const std::string &text) {
+  if (!job.isFirst())
+    return;
   progress.finish();
   std::string line = text;
   std::replace(line.begin(), line.end(), '\n', ' '); // of a file's name
@@ -83,7 +88,7 @@ Error Trainer::checkOutputs() const {
 }
 
 Error Trainer::prepare() {
-  if (!isStandardOutputOpen())
+  if (job.isFirst() && !isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
   if (Error error = checkLauncher())
@@ -91,7 +96,7 @@ Error Trainer::prepare() {
   if (Error error = checkFiles(options))
     return error;
   Expected<Session> started =
-      Session::start(options, /*trace=*/!options.trace.empty());
+      Session::start(options, job, /*trace=*/!options.trace.empty());
   if (!started)
     return started.takeError();
   session = std::move(*started);
@@ -188,23 +193,30 @@ Error Trainer::openData() {
 
 Error Trainer::oneStep() {
   auto begin = std::chrono::steady_clock::now();
+  // A process without inputs would let the others wait in the step.
   if (feed)
-    if (Error error = feed->set(state.step))
+    if (Error error = job.agree(feed->set(state.step)))
       return error;
   StepInputs inputs;
   inputs.learningRate = float(options.learningRate);
   inputs.seed = int64_t(state.seed);
   inputs.step = state.step + 1;
-  StepResult result = executor->run(*program, inputs);
+  Expected<AgreedStep> result =
+      agreeOnStep(job, executor->run(*program, inputs), isInterrupted());
+  if (!result)
+    return result.takeError();
   std::chrono::duration<double> passed =
       std::chrono::steady_clock::now() - begin;
-  records.push_back({state.step + 1, result.loss, result.gradNorm,
-                     result.labels, passed.count(),
+  records.push_back({state.step + 1, result->loss, result->gradNorm,
+                     result->labels, passed.count(),
                      double(tokens) / passed.count()});
-  progress.show(records.back());
-  if (!std::isfinite(result.loss) && !records.back().hasNoLabels())
+  if (job.isFirst())
+    progress.show(records.back());
+  isStopping = result->isInterrupted;
+  if (!std::isfinite(result->loss) && !records.back().hasNoLabels())
     return failure("loss of step {0} is {1}: training stopped{2}",
-                   state.step + 1, std::isnan(result.loss) ? "NaN" : "infinite",
+                   state.step + 1,
+                   std::isnan(result->loss) ? "NaN" : "infinite",
                    folder ? ", the last checkpoint stays as it is" : "");
   ++state.step;
   state.samples += rows;
@@ -231,7 +243,7 @@ Error Trainer::loop() {
               *executor, tensorOutputs(program->tables()), options.dumpOutputs))
         return error;
     dumped = true;
-    if (isInterrupted())
+    if (isStopping)
       break;
     if (options.saveEvery && state.step % options.saveEvery == 0)
       if (Error error = save())
@@ -239,14 +251,14 @@ Error Trainer::loop() {
   }
   if (Error error = save())
     return error;
-  if (isInterrupted() && state.step < options.steps)
+  if (isStopping && state.step < options.steps)
     return failure("interrupted after step {0}{1}", state.step,
                    folder ? ", which is saved" : "");
   return Error::success();
 }
 
 Error Trainer::writeFiles() {
-  if (!options.report.empty())
+  if (!options.report.empty() && job.isFirst())
     if (Error error = writeReport(options.report, executor->plan(),
                                   program->tables().of(0), records))
       return error;
@@ -267,10 +279,10 @@ Error Trainer::run() {
       return error;
   for (const std::string &text : notes)
     note(text);
-  Error failed = loop();
+  Error failed = job.fail(loop());
   progress.finish();
   // Nothing waits any more for a step to end.
-  if (!isInterrupted())
+  if (!isStopping)
     releaseInterrupts();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
@@ -284,6 +296,8 @@ Error Trainer::run() {
 
 } // namespace
 
-Error run(const Options &options) { return Trainer(options).run(); }
+Error run(const Options &options, Job &job) {
+  return finish(job, Trainer(options, job).run());
+}
 
 } // namespace colrow::tprun

@@ -2,6 +2,7 @@
 //
 // tp-run: executes compiled plans. Exit status 0 done, 1 failed, 2 usage.
 
+#include "Agreement.h"
 #include "Function.h"
 #include "Options.h"
 #include "Train.h"
@@ -27,12 +28,16 @@ int main(int argc, char **argv) {
   auto options = colrow::tprun::parseOptions(argc, argv);
   if (!options)
     return 2;
+  colrow::runtime::Job job;
   llvm::Error error = std::visit(
-      [](const auto &verb) { return colrow::tprun::run(verb); }, *options);
+      [&](const auto &verb) { return colrow::tprun::run(verb, job); },
+      *options);
   if (!error)
     return 0;
-  llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {
-    llvm::errs() << "tp-run: error: " << info.message() << "\n";
-  });
+  llvm::handleAllErrors(
+      std::move(error), [](const colrow::tprun::ToldElsewhere &) {},
+      [](const llvm::ErrorInfoBase &info) {
+        llvm::errs() << "tp-run: error: " << info.message() << "\n";
+      });
   return 1;
 }

@@ -68,7 +68,7 @@ TEST(Programs, RanksHaveTablesOfTheirOwn) {
   for (unsigned r = 0; r < 3; ++r)
     *reinterpret_cast<float *>(executor->persistent(r)) = float(r) + 1;
   StepResult result = executor->run(*take(executor->open("step")), {});
-  EXPECT_EQ(result.loss, 3);
+  EXPECT_EQ(result.loss, 3.0f);
   EXPECT_FALSE(result.labels);
   for (unsigned r = 0; r < 3; ++r)
     EXPECT_EQ(valuesAt<int32_t>(executor->persistent(r) + 16, 1)[0],

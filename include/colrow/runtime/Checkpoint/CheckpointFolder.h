@@ -34,6 +34,8 @@ struct SaveOptions {
   std::function<void(const std::string &)> note;
 };
 
+/// All processes of a job make the same calls. The first one makes, renames and
+/// removes; all of them write tensors.
 class CheckpointFolder {
 public:
   /// Looks, and changes nothing; a folder that is there is locked against other
@@ -50,8 +52,9 @@ public:
   /// Whether the run goes on from what this folder holds.
   bool goesOn() const { return isContinued; }
 
-  /// Makes the folder if needed, and finds out how steps can be kept in it, so
-  /// that a save after hours of training does not fail for that.
+  /// Makes the folder if needed, and finds out how steps can be kept in it and
+  /// whether all processes see it, so that a save after hours of training does
+  /// not fail for that.
   llvm::Error begin();
 
   /// Saves all; this run's older steps are removed afterwards. On error the
@@ -62,6 +65,9 @@ private:
   enum class Form { unknown, links, files };
 
   CheckpointFolder(std::string path, Executor &executor, SaveOptions options);
+  llvm::Error look();
+  llvm::Error prepare();
+  llvm::Error share();
   llvm::Error lock();
   llvm::Error inspect();
   llvm::Error inspectLinks();
@@ -71,8 +77,14 @@ private:
   llvm::Error makeFolders();
   llvm::Error tryLinks();
   llvm::Error foreign(llvm::StringRef name) const;
+  llvm::Error writeTexts(const Folder &to, llvm::StringRef name,
+                         const TrainingState &state) const;
+  llvm::Error writeTensorFiles(const Folder &to) const;
   llvm::Error writeStep(const Folder &to, llvm::StringRef name,
                         const TrainingState &state) const;
+  llvm::Error saveAsFirst(const TrainingState &state);
+  llvm::Error saveAsOther();
+  llvm::Error count(llvm::StringRef step, llvm::StringRef temporary);
   llvm::Error linkTop() const;
   llvm::Error switchTo(llvm::StringRef step) const;
   llvm::Error moveUp(llvm::StringRef step) const;
@@ -82,6 +94,7 @@ private:
   std::string
       replacedRun; // the earlier one that is overwritten, if it is named
   Executor &executor;
+  Job &job;
   SaveOptions options;
   std::optional<Folder> folder;  // nothing: not there yet
   std::vector<std::string> made; // folders of begin(), outermost first

@@ -7,7 +7,7 @@
 #ifndef COLROW_RUNTIME_CHECKPOINT_SAFETENSORS_H
 #define COLROW_RUNTIME_CHECKPOINT_SAFETENSORS_H
 
-#include "colrow/runtime/Support/AtomicFile.h"
+#include "colrow/runtime/Job/JointFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -91,8 +91,9 @@ void readFloats(TensorType type, const char *data, int64_t first,
                 int64_t stride, int64_t count, float *out);
 bool isReadableAsFloat(TensorType type);
 
-/// Writes a file, tensor after tensor, without holding them: the list is
-/// given first, the data then in the same order.
+/// Writes a file without holding its tensors: their list is given first, so
+/// that all places are known, then the data. All processes of a job may write
+/// one file, each its own parts; then all give the same list.
 class SafetensorsWriter {
 public:
   struct Entry {
@@ -106,18 +107,24 @@ public:
   create(llvm::StringRef path, std::vector<Entry> entries,
          llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> metadata);
   static llvm::Expected<std::unique_ptr<SafetensorsWriter>>
-  create(std::unique_ptr<AtomicFile> file, std::vector<Entry> entries,
+  create(const Job &job, JointFile file, std::vector<Entry> entries,
          llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> metadata);
 
   /// Appends data; all of the entries' bytes in order.
   llvm::Error append(const void *data, uint64_t bytes);
-  /// Checks that all is written, syncs and renames.
+  /// Writes bytes [offset, offset + bytes) of an entry's data. Not both.
+  llvm::Error writeAt(size_t entry, uint64_t offset, const void *data,
+                      uint64_t bytes);
+  /// Syncs and renames. Error: a file of one process lacks data.
   llvm::Error commit();
 
 private:
-  SafetensorsWriter() = default;
-  std::unique_ptr<AtomicFile> file;
-  uint64_t left = 0; // bytes not yet appended
+  SafetensorsWriter(JointFile file) : file(std::move(file)) {}
+  JointFile file;
+  std::vector<uint64_t> begins; // of the entries in the file, and the end
+  bool isShared = false;        // with other processes, which use writeAt()
+  uint64_t next = 0;            // place of the next append()
+  std::unique_ptr<Job> alone;   // of the file, if it has none of its own
 };
 
 /// "[2, 3]".

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs a plan on the ranks of one process, a thread a rank. All decisions are
-// made when a program is opened: running it looks nothing up and allocates
-// nothing.
+// Runs a plan on this process' ranks, a thread a rank; the job's other
+// processes run the others. All decisions are made when a program is opened:
+// running it looks nothing up and allocates nothing.
 
 #ifndef COLROW_RUNTIME_CORE_EXECUTOR_H
 #define COLROW_RUNTIME_CORE_EXECUTOR_H
 
+#include "colrow/runtime/Job/Job.h"
 #include "colrow/runtime/Plan/Mesh.h"
 #include "colrow/runtime/Plan/PlanFile.h"
 #include "colrow/runtime/Plan/Programs.h"
@@ -20,6 +21,9 @@ namespace colrow::runtime {
 struct ExecutorOptions {
   /// Record when each instruction starts and ends, see Executor::events().
   bool trace = false;
+  /// The processes that run the plan, whose executors are created at once;
+  /// null: this one alone. Must outlive the executor.
+  Job *job = nullptr;
 };
 
 /// What the host sets before a program runs; see ScalarBlock.
@@ -29,10 +33,11 @@ struct StepInputs {
   int64_t step = 1; // from 1
 };
 
-/// What a program leaves in the outputs with these roles.
+/// What a program leaves in the outputs with these roles on the ranks of this
+/// process.
 struct StepResult {
-  float loss = 0;
-  float gradNorm = 0; // 0 when the program has none
+  std::optional<float> loss;
+  std::optional<float> gradNorm;
   /// What the loss is the mean of: valid labels. Nothing when the program does
   /// not count them.
   std::optional<double> labels;
@@ -43,7 +48,7 @@ struct TraceEvent {
   int64_t begin, end; // nanoseconds of the steady clock
 };
 
-/// A program decoded for all ranks, see Executor::open().
+/// A program decoded for this process' ranks, see Executor::open().
 class LoadedProgram {
 public:
   ~LoadedProgram();
@@ -59,17 +64,21 @@ private:
 
 class Executor {
 public:
+  /// Most ranks of a process.
   static constexpr unsigned maxRanks = 1024;
 
-  /// `plan` must outlive the executor. Errors: more ranks than that, kernels
-  /// that cannot be loaded or are missing, not enough memory, threads that
-  /// cannot be started.
+  /// `plan` must outlive the executor. Errors: more ranks than that, or ranks
+  /// that the processes cannot share evenly; kernels that cannot be loaded or
+  /// are missing, not enough memory, threads that cannot be started.
   static llvm::Expected<std::unique_ptr<Executor>>
   create(const plan::Plan &plan, const ExecutorOptions &options = {});
   ~Executor();
 
   const plan::Plan &plan() const;
   const Mesh &mesh() const;
+  Job &job() const;
+  /// The ranks that this process runs. Memory of others cannot be asked for.
+  RankRange ranks() const;
 
   /// Start of a rank's persistent region, 64-byte aligned, zero at first.
   char *persistent(unsigned rank);
@@ -83,22 +92,21 @@ public:
   /// Error: there is none of this name.
   llvm::Expected<LoadedProgram *> open(llvm::StringRef name);
 
-  /// Gives all ranks their blocks of `input`, one of program.tables().inputs().
-  /// `whole` is its value, row-major, of
-  /// its type and shape. What is padding in a block becomes the input's
-  /// padding.
+  /// Gives this process' ranks their blocks of `input`, one of
+  /// program.tables().inputs(). `whole` is its value, row-major, of its type
+  /// and shape. What is padding in a block becomes the input's padding.
   void setInput(LoadedProgram &program, const plan::Input &input,
                 const void *whole);
 
-  /// Runs a program on all ranks.
+  /// Runs a program on this process' ranks; the other processes do so too.
   StepResult run(LoadedProgram &program, const StepInputs &inputs);
 
   /// A rank's block of an output of `program`, which this rank has.
   char *output(unsigned rank, const plan::Program &program,
                const plan::Output &output);
 
-  /// Calls f(rank) for every rank at once, each on its own thread; rank 0 on
-  /// the caller's. Returns when all have.
+  /// Calls f(rank) for every rank of this process at once, each on its own
+  /// thread, the first on the caller's. Returns when all have.
   void onRanks(llvm::function_ref<void(unsigned)> f);
 
   /// Events of a rank since the start, oldest first. At most maxTraceEvents.

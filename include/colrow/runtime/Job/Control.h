@@ -27,6 +27,9 @@ public:
   /// at all of them: a process is gone or does not come.
   virtual llvm::Expected<std::vector<std::string>>
   gather(llvm::StringRef mine, double seconds = 0) = 0;
+
+  /// Whether a process of the job is known to have failed.
+  virtual bool hasFailed() const { return false; }
 };
 
 /// A job of one process.
@@ -39,11 +42,6 @@ public:
     return std::vector<std::string>{mine.str()};
   }
 };
-
-/// All succeed or all fail: nothing when every process gives success; else the
-/// same error everywhere, that of the first process that has one, beginning
-/// with "process N: " where that is not process 0.
-llvm::Error agree(Control &control, llvm::Error mine);
 
 } // namespace colrow::runtime
 

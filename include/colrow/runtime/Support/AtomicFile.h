@@ -31,6 +31,14 @@ public:
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   createIn(const Folder &folder, llvm::StringRef name);
 
+  /// Opens a file that another process creates as `path`, under the temporary
+  /// name that it has, or in a folder as `name`: to write parts of it with
+  /// writeAt(). It is the other one's to publish and to remove.
+  static llvm::Expected<std::unique_ptr<AtomicFile>>
+  join(llvm::StringRef path, llvm::StringRef temporary);
+  static llvm::Expected<std::unique_ptr<AtomicFile>>
+  joinIn(const Folder &folder, llvm::StringRef name);
+
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
   /// Removes the unfinished file unless commit() succeeded.
@@ -38,6 +46,8 @@ public:
 
   /// The path that the file is to have, for errors.
   llvm::StringRef name() const { return path; }
+  /// The name that it has until then; empty when it is written directly.
+  llvm::StringRef temporaryName() const { return temporary; }
 
   /// Appends. Buffered. After an error the file cannot be committed.
   llvm::Error write(const void *data, size_t size);
@@ -45,7 +55,14 @@ public:
     return write(text.data(), text.size());
   }
 
-  /// Flushes, renames to the final name, and syncs file and folder.
+  /// Writes at a place of its own, past what write() appends. Not buffered.
+  llvm::Error writeAt(uint64_t offset, const void *data, size_t size);
+
+  /// Flushes and syncs the file; nothing can be written afterwards.
+  llvm::Error finish();
+  /// Renames a finished file to the final name, and syncs the folder.
+  llvm::Error publish();
+  /// Both.
   llvm::Error commit();
 
 private:
@@ -56,6 +73,7 @@ private:
   const Folder *folder = nullptr; // that of createIn()
   std::string path, temporary;    // temporary is empty when written directly
   int fd;
+  bool isOwn = true; // false: joined
   bool broken = false;
   std::vector<char> buffer;
 };

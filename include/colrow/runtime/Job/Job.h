@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The processes of a run. All of them go through the same sequence of calls to
+// gather(), agree() and fail(), so an error of one reaches all at the next of
+// them, whichever it is: nobody waits for a process that has given up.
+
+#ifndef COLROW_RUNTIME_JOB_JOB_H
+#define COLROW_RUNTIME_JOB_JOB_H
+
+#include "colrow/runtime/Job/Control.h"
+#include <memory>
+
+namespace colrow::runtime {
+
+/// Consecutive ranks of the mesh.
+struct RankRange {
+  unsigned first = 0, count = 0;
+
+  unsigned end() const { return first + count; }
+  bool contains(unsigned rank) const { return rank - first < count; }
+};
+
+class Job {
+public:
+  /// Most bytes that a process may give to gather().
+  static constexpr size_t maxBytes = Control::maxBytes - 1;
+
+  /// Of one process.
+  Job();
+  explicit Job(std::unique_ptr<Control> control);
+  ~Job();
+
+  unsigned process() const { return control->process(); }
+  unsigned processes() const { return control->processes(); }
+  /// The process that speaks for all: it prints, creates and renames.
+  bool isFirst() const { return process() == 0; }
+  /// The ranks that a process owns of `ranks`, which it must divide.
+  RankRange ranksOf(unsigned process, unsigned ranks) const;
+
+  /// What each process gave, in their order. Error: of the first process that
+  /// called fail(), or one that does not come within `seconds` (0: the job's
+  /// limit). Every process gets it.
+  llvm::Expected<std::vector<std::string>> gather(llvm::StringRef mine,
+                                                  double seconds = 0);
+  /// What the first process gave.
+  llvm::Expected<std::string> fromFirst(llvm::StringRef mine);
+  /// Success when all processes give success, else an error at all of them.
+  llvm::Error agree(llvm::Error mine, double seconds = 0);
+  /// Tells all others of an error that ends the run, and returns it. Once they
+  /// know of any, only returns it.
+  llvm::Error fail(llvm::Error mine);
+  /// Whether a process of the job is gone or has given up: to be asked before
+  /// anything is renamed.
+  bool hasFailed() const;
+
+private:
+  llvm::Expected<std::vector<std::string>> exchange(std::string told,
+                                                    double seconds);
+
+  std::unique_ptr<Control> control;
+  bool ended = false; // an exchange has told all of an error
+};
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_JOB_JOB_H

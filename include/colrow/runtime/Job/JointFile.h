@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A file that all processes of a job write at once, each its own parts, and
+// that appears whole or not at all. All processes make the same calls but
+// writeAt().
+
+#ifndef COLROW_RUNTIME_JOB_JOINTFILE_H
+#define COLROW_RUNTIME_JOB_JOINTFILE_H
+
+#include "colrow/runtime/Job/Job.h"
+#include "colrow/runtime/Support/AtomicFile.h"
+
+namespace colrow::runtime {
+
+class JointFile {
+public:
+  /// As AtomicFile's: the first process creates the file, the others open it.
+  /// Errors: also that another machine does not see it.
+  static llvm::Expected<JointFile> create(Job &job, llvm::StringRef path);
+  static llvm::Expected<JointFile> createIn(Job &job, const Folder &folder,
+                                            llvm::StringRef name);
+
+  llvm::StringRef name() const { return file->name(); }
+
+  /// Parts may not overlap, and together they are the file. Of one process they
+  /// must follow each other: it may be writing to a pipe.
+  llvm::Error writeAt(uint64_t offset, const void *data, size_t size);
+
+  /// Syncs what all wrote, then the first process renames. Nothing is renamed
+  /// once any of them has failed.
+  llvm::Error commit();
+
+private:
+  JointFile(Job &job, std::unique_ptr<AtomicFile> file)
+      : job(&job), file(std::move(file)) {}
+  static llvm::Expected<JointFile>
+  share(Job &job, llvm::Expected<std::unique_ptr<AtomicFile>> made,
+        llvm::function_ref<
+            llvm::Expected<std::unique_ptr<AtomicFile>>(llvm::StringRef)>
+            join);
+
+  Job *job;
+  std::unique_ptr<AtomicFile> file;
+};
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_JOB_JOINTFILE_H
