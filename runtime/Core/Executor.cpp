@@ -47,10 +47,11 @@ LoadedProgram::~LoadedProgram() = default;
 
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
-      : plan(plan), options(options), mesh(plan), transport(mesh),
-        ranks(mesh.ranks()), threads(mesh.ranks()) {}
+      : plan(plan), options(options), mesh(plan), ranks(mesh.ranks()),
+        threads(mesh.ranks()) {}
 
   Error allocate();
+  Error meet();
   Error findKernels();
   Regions regions(unsigned rank);
   char *address(unsigned rank, const plan::Program &program,
@@ -62,7 +63,8 @@ struct Executor::Impl {
   Mesh mesh;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
-  SharedMemoryTransport transport;
+  std::optional<JobPage> page;
+  std::optional<SharedMemoryTransport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
   RankThreads threads;
@@ -115,6 +117,19 @@ Error Executor::Impl::allocate() {
   return Error::success();
 }
 
+/// Ranks are threads of this process: each sees all memory at its own address.
+Error Executor::Impl::meet() {
+  Expected<JobPage> made =
+      JobPage::create(PageLayout(mesh, collectiveAxes(plan), 0, mesh.ranks()));
+  if (!made)
+    return made.takeError();
+  page.emplace(std::move(*made));
+  page->closeFile();
+  MachineMemory memory{std::vector<char *>(mesh.ranks()), uint64_t(1) << 63};
+  transport.emplace(mesh, *page, memory, mesh.ranks());
+  return Error::success();
+}
+
 Error Executor::Impl::findKernels() {
   auto loaded = KernelObject::load(listOf(plan.object()));
   if (!loaded)
@@ -138,8 +153,8 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   std::vector<const plan::Input *> inputs = tables.inputs();
   for (unsigned r = 0; r < ranks.size(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,      mesh,           r, regions(r), kernels,
-                        transport, ranks[r].groups};
+    RankContext context{plan,       mesh,           r, regions(r), kernels,
+                        *transport, ranks[r].groups};
     to.ranks.push_back(std::make_unique<RankProgram>(context, program));
     if (!program.inputs())
       continue;
@@ -195,6 +210,8 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
                    ranks, maxRanks);
   auto impl = std::make_unique<Impl>(plan, options);
   if (Error error = impl->allocate())
+    return std::move(error);
+  if (Error error = impl->meet())
     return std::move(error);
   if (Error error = impl->findKernels())
     return std::move(error);

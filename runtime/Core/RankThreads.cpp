@@ -12,7 +12,7 @@ using namespace llvm;
 namespace colrow::runtime {
 
 RankThreads::RankThreads(unsigned ranks)
-    : ranks(ranks), gate(ranks, Barrier::spinsFor(ranks)) {}
+    : ranks(ranks), gate(gateWords, ranks, Barrier::spinsFor(ranks, ranks)) {}
 
 RankThreads::~RankThreads() {
   if (state == State::running && ranks > 1) {

@@ -21,10 +21,14 @@ Mesh meshOf(std::vector<unsigned> sizes) {
   return mesh;
 }
 
-/// Runs f(rank, communicator) on a thread a rank.
+/// Runs f(rank, communicator) on a thread a rank; operands may be anywhere.
 template <typename F>
 void onGroup(const Mesh &mesh, std::vector<uint8_t> axes, F f) {
-  SharedMemoryTransport transport(mesh);
+  JobPage page =
+      take(JobPage::create(PageLayout(mesh, {axes}, 0, mesh.ranks())));
+  MachineMemory everywhere{std::vector<char *>(mesh.ranks()), uint64_t(1)
+                                                                  << 63};
+  SharedMemoryTransport transport(mesh, page, everywhere, mesh.ranks());
   std::vector<std::thread> threads;
   threads.reserve(mesh.ranks());
   for (unsigned rank = 0; rank < mesh.ranks(); ++rank)
