@@ -36,6 +36,9 @@ static int64_t steadyNanoseconds() {
 }
 
 bool Barrier::wait(std::atomic<int64_t> *waitingSince) const {
+  // Who has left this barrier before counts as one that has come.
+  if (hasFailed())
+    return false;
   uint32_t now = words->generation.load(std::memory_order_acquire);
   if (words->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members) {
     words->arrived.store(0, std::memory_order_relaxed);
@@ -72,7 +75,7 @@ bool Barrier::sleep(uint32_t now) const {
   bool met;
   words->sleepers.fetch_add(1);
   while (!(met = words->generation.load() != now)) {
-    if (failed && failed->load(std::memory_order_relaxed))
+    if (hasFailed())
       break;
     futex(&words->generation, FUTEX_WAIT, now, failed ? &limit : nullptr);
   }

@@ -2,8 +2,8 @@
 //
 // Collectives between threads, against sums taken in rank order by the test.
 
+#include "SharedRanks.h"
 #include "TestPlan.h"
-#include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Statistics.h"
 #include "colrow/runtime/Plan/DType.h"
 #include <array>
@@ -13,13 +13,6 @@
 
 namespace colrow::runtime::test {
 namespace {
-
-Mesh meshOf(std::vector<unsigned> sizes) {
-  Mesh mesh;
-  mesh.sizes.assign(sizes.begin(), sizes.end());
-  mesh.names.resize(sizes.size(), "x");
-  return mesh;
-}
 
 /// Runs f(rank, communicator) on a thread a rank; operands may be anywhere.
 template <typename F>

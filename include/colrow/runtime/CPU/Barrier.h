@@ -35,7 +35,7 @@ public:
 
   /// Returns when all members have called. What each wrote before is visible
   /// to all after. False, at most `wakeMilliseconds` later, when `failed` is
-  /// set and not all have: the barrier is then of no more use.
+  /// set and not all had: the barrier is then of no more use.
   /// `waitingSince`: while this sleeps, the steady clock's nanoseconds since
   /// when; 0 otherwise.
   bool wait(std::atomic<int64_t> *waitingSince = nullptr) const;
@@ -48,6 +48,9 @@ public:
 
 private:
   bool sleep(uint32_t now) const;
+  bool hasFailed() const {
+    return failed && failed->load(std::memory_order_relaxed);
+  }
 
   BarrierWords *words;
   const std::atomic<uint32_t> *failed;
