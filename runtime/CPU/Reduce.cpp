@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reductions in tiles that stay in cache: sources are summed into a tile, the
-// tile is copied to all destinations. Adding is the same for any vector width.
+// Reductions in tiles that stay in cache: sources are summed into a tile for
+// each axis, the last tile is copied to all destinations. Adding is the same
+// for any vector width.
 
 #include "Reduce.h"
+#include "colrow/runtime/Plan/PlanLimits.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cstring>
@@ -25,6 +27,20 @@ static void addFloats(float *__restrict sum, const float *__restrict term,
                       int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     sum[i] += term[i];
+}
+
+COLROW_CLONES
+static void widen(float *__restrict to, const uint16_t *__restrict from,
+                  int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = fromBf16(from[i]);
+}
+
+COLROW_CLONES
+static void narrow(uint16_t *__restrict to, const float *__restrict from,
+                   int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = toBf16(from[i]);
 }
 
 /// Two ranks: the common case, one pass.
@@ -66,15 +82,13 @@ struct Bf16 {
   using Stored = uint16_t;
   using Value = float;
   static void load(const uint16_t *from, float *to, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = fromBf16(from[i]);
+    widen(to, from, count);
   }
   static void store(const float *from, uint16_t *to, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = toBf16(from[i]);
+    narrow(to, from, count);
   }
   static const float *term(const uint16_t *from, float *room, int64_t count) {
-    load(from, room, count);
+    widen(room, from, count);
     return room;
   }
 };
@@ -95,29 +109,65 @@ static void accumulate(plan::Reduction reduction, T *acc, const T *term,
   }
 }
 
+namespace {
+/// A tile of a reduction: what has been summed so far over each axis.
+template <typename Format> class Tiles {
+public:
+  using Stored = typename Format::Stored;
+  using Value = typename Format::Value;
+  static constexpr int64_t size = 4096 / sizeof(Value);
+
+  Tiles(plan::Reduction reduction, ArrayRef<unsigned> axes)
+      : reduction(reduction), axes(axes) {}
+
+  void add(const Stored *source, int64_t count) {
+    if (done[0] == 0)
+      Format::load(source, tiles[0], count);
+    else
+      accumulate(reduction, tiles[0], Format::term(source, room, count), count);
+    ++done[0];
+    for (size_t a = 0; a + 1 < axes.size() && done[a] == axes[a]; ++a) {
+      if (done[a + 1] == 0)
+        std::memcpy(tiles[a + 1], tiles[a], count * sizeof(Value));
+      else
+        accumulate(reduction, tiles[a + 1], tiles[a], count);
+      done[a] = 0;
+      ++done[a + 1];
+    }
+  }
+
+  /// The sum, and ready for the next tile.
+  const Value *take() {
+    done[axes.size() - 1] = 0;
+    return tiles[axes.size() - 1];
+  }
+
+private:
+  plan::Reduction reduction;
+  ArrayRef<unsigned> axes;
+  unsigned done[maxMeshAxes] = {}; // terms that are in each tile
+  Value tiles[maxMeshAxes][size], room[size];
+};
+} // namespace
+
 template <typename Format>
-static void reduceTiles(plan::Reduction reduction,
+static void reduceTiles(plan::Reduction reduction, ArrayRef<unsigned> axes,
                         ArrayRef<const char *> sources,
                         ArrayRef<char *> destinations, int64_t count) {
   using Stored = typename Format::Stored;
-  using Value = typename Format::Value;
-  constexpr int64_t tileSize = 4096 / sizeof(Value);
-  Value tile[tileSize], room[tileSize];
-  for (int64_t first = 0; first < count; first += tileSize) {
-    int64_t n = std::min(tileSize, count - first);
-    auto at = [&](const char *source) {
-      return reinterpret_cast<const Stored *>(source) + first;
-    };
-    Format::load(at(sources[0]), tile, n);
-    for (const char *source : sources.drop_front())
-      accumulate(reduction, tile, Format::term(at(source), room, n), n);
+  Tiles<Format> tiles(reduction, axes);
+  for (int64_t first = 0; first < count; first += tiles.size) {
+    int64_t n = std::min(tiles.size, count - first);
+    for (const char *source : sources)
+      tiles.add(reinterpret_cast<const Stored *>(source) + first, n);
+    const auto *sum = tiles.take();
     for (char *destination : destinations)
-      Format::store(tile, reinterpret_cast<Stored *>(destination) + first, n);
+      Format::store(sum, reinterpret_cast<Stored *>(destination) + first, n);
   }
 }
 
 void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
-                   ArrayRef<const char *> sources,
+                   ArrayRef<unsigned> axes, ArrayRef<const char *> sources,
                    ArrayRef<char *> destinations, int64_t count) {
   if (dtype == plan::DType::f32 && reduction == plan::Reduction::sum &&
       sources.size() == 2 && destinations.size() == 2)
@@ -127,13 +177,16 @@ void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    reinterpret_cast<float *>(destinations[1]), count);
   switch (dtype) {
   case plan::DType::f32:
-    return reduceTiles<Plain<float>>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<float>>(reduction, axes, sources, destinations,
+                                     count);
   case plan::DType::i32:
-    return reduceTiles<Plain<int32_t>>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<int32_t>>(reduction, axes, sources, destinations,
+                                       count);
   case plan::DType::i64:
-    return reduceTiles<Plain<int64_t>>(reduction, sources, destinations, count);
+    return reduceTiles<Plain<int64_t>>(reduction, axes, sources, destinations,
+                                       count);
   case plan::DType::bf16:
-    return reduceTiles<Bf16>(reduction, sources, destinations, count);
+    return reduceTiles<Bf16>(reduction, axes, sources, destinations, count);
   case plan::DType::f16:
   case plan::DType::i1:
   case plan::DType::i8:

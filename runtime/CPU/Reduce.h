@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementwise reductions of memory, in the order of the sources.
+// Elementwise reductions of memory, in one order whatever their size.
 
 #ifndef COLROW_RUNTIME_CPU_REDUCE_H
 #define COLROW_RUNTIME_CPU_REDUCE_H
@@ -10,10 +10,17 @@
 
 namespace colrow::runtime {
 
-/// Every destination gets ((s0 op s1) op s2) ... of `count` elements; types
-/// f32, i32, i64 and bf16, which is summed in float32 and rounded once. Sources
-/// and destinations may be equal but not overlap otherwise.
+/// Every destination gets the sum or maximum of all sources, `count` elements;
+/// types f32, i32, i64 and bf16, which is summed in float32 and rounded once.
+/// Sources and destinations may be equal but not overlap otherwise.
+///
+/// `axes`: 1 to maxMeshAxes sizes whose product is the number of sources, which
+/// are in the order of their indices on them, axes[0] running fastest. The
+/// first axes[0] sources are added up one after the other, then the next as
+/// many, and so on; then those sums over axes[1], and so on: axes {2, 2} is (s0
+/// + s1) + (s2 + s3).
 void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
+                   llvm::ArrayRef<unsigned> axes,
                    llvm::ArrayRef<const char *> sources,
                    llvm::ArrayRef<char *> destinations, int64_t count);
 

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives of threads. Large ones publish addresses, meet, move data, meet.
-// Small all-reduces copy their operand into a shared slot and meet once; two
-// sets of slots alternate, since a rank can be at most one collective ahead.
+// Large collectives publish operands, meet, move data, meet. Small all-reduces
+// copy their operand into a shared slot and meet once; two sets of slots
+// alternate, since a rank can be at most one collective ahead.
 
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "Reduce.h"
-#include "colrow/runtime/CPU/Barrier.h"
+#include "colrow/runtime/Plan/DType.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 using namespace llvm;
 
 namespace colrow::runtime {
 
-static constexpr int64_t smallBytes = 4096;
-
-struct SharedGroup {
-  struct alignas(64) Member {
-    const char *src;
-    char *dst;
-    alignas(64) char slots[2][smallBytes];
-  };
-
-  SharedGroup(unsigned size, unsigned ranks)
-      : barrier(size, Barrier::spinsFor(ranks)), members(size) {}
-
-  Barrier barrier;
-  std::vector<Member> members;
-};
+/// Set in a published place that is an offset into the constants.
+static constexpr uint64_t inConstants = uint64_t(1) << 63;
 
 namespace {
 
 class SharedCommunicator : public Communicator {
 public:
-  SharedCommunicator(SharedGroup &group, unsigned index)
-      : group(group), index(index), size(group.members.size()), sources(size),
-        destinations(size) {}
+  SharedCommunicator(const Mesh &mesh, const JobPage &page,
+                     const MachineMemory &memory, unsigned spins, unsigned rank,
+                     ArrayRef<uint8_t> axes);
 
   void run(const CollectiveCall &call) override;
 
 private:
+  struct Member {
+    GroupMember *shared;
+    char *arena;
+    // Of the collective that runs.
+    const char *src;
+    char *dst;
+  };
+
+  bool meet() { return barrier.wait(&status.waitingSince); }
+  uint64_t placeOf(const void *address) const;
+  void readPlaces();
   void smallAllReduce(const CollectiveCall &call);
   void allReduce(const CollectiveCall &call);
   void allGather(const CollectiveCall &call);
@@ -52,20 +52,84 @@ private:
     return std::clamp<int64_t>(call.total - m * call.block, 0, call.block);
   }
 
-  SharedGroup &group;
+  uint64_t arenaBytes;
+  const char *constants;
+  RankStatus &status;
+  Barrier barrier;
   unsigned index, size, parity = 0;
+  std::vector<Member> members;   // in the collective's order
+  std::vector<unsigned> rising;  // the same, in the order of ranks: of sums
+  std::vector<unsigned> sumAxes; // see reduceInOrder()
   // Scratch, so that a step allocates nothing.
   std::vector<const char *> sources;
   std::vector<char *> destinations;
 };
 
+} // namespace
+
+/// Sizes of a group's axes, the mesh's innermost first.
+static std::vector<unsigned> sizesInside(const Mesh &mesh,
+                                         ArrayRef<uint8_t> axes) {
+  std::vector<uint8_t> order = axes.vec();
+  llvm::sort(order, std::greater<>());
+  std::vector<unsigned> sizes;
+  for (uint8_t axis : order)
+    sizes.push_back(mesh.sizes[axis]);
+  if (sizes.empty())
+    sizes.push_back(1);
+  return sizes;
+}
+
+SharedCommunicator::SharedCommunicator(const Mesh &mesh, const JobPage &page,
+                                       const MachineMemory &memory,
+                                       unsigned spins, unsigned rank,
+                                       ArrayRef<uint8_t> axes)
+    : arenaBytes(memory.arenaBytes), constants(memory.constants),
+      status(page.status(rank)),
+      barrier(page.barrier(*page.layout().group(rank, axes)),
+              mesh.groupSize(axes), spins, &page.failed()),
+      index(mesh.memberIndex(rank, axes)), size(mesh.groupSize(axes)),
+      members(size), sumAxes(sizesInside(mesh, axes)), sources(size),
+      destinations(size) {
+  const PageLayout::Group &group = *page.layout().group(rank, axes);
+  assert(group.members.size() == size && "a group of several machines");
+  for (unsigned local = 0; local < size; ++local) {
+    unsigned other = group.members[local];
+    unsigned m = mesh.memberIndex(other, axes);
+    members[m] = {&page.member(group, local),
+                  memory.arenas[other - page.layout().firstRank()], nullptr,
+                  nullptr};
+    rising.push_back(m);
+  }
+}
+
+/// An operand of this rank, as others find it.
+uint64_t SharedCommunicator::placeOf(const void *address) const {
+  uint64_t offset = reinterpret_cast<uintptr_t>(address) -
+                    reinterpret_cast<uintptr_t>(members[index].arena);
+  if (offset < arenaBytes)
+    return offset;
+  return (static_cast<const char *>(address) - constants) | inConstants;
+}
+
+void SharedCommunicator::readPlaces() {
+  for (Member &member : members) {
+    uint64_t src = member.shared->src;
+    member.src = src & inConstants ? constants + (src & ~inConstants)
+                                   : member.arena + src;
+    member.dst = member.arena + member.shared->dst;
+  }
+}
+
 void SharedCommunicator::run(const CollectiveCall &call) {
   if (call.kind == plan::CollectiveKind::all_reduce &&
-      call.count * elementBytes(call.dtype) <= smallBytes)
+      call.count * elementBytes(call.dtype) <= GroupMember::slotBytes)
     return smallAllReduce(call);
-  group.members[index].src = static_cast<const char *>(call.src);
-  group.members[index].dst = static_cast<char *>(call.dst);
-  group.barrier.wait();
+  members[index].shared->src = placeOf(call.src);
+  members[index].shared->dst = placeOf(call.dst);
+  if (!meet())
+    return;
+  readPlaces();
   switch (call.kind) {
   case plan::CollectiveKind::all_reduce:
     allReduce(call);
@@ -80,17 +144,18 @@ void SharedCommunicator::run(const CollectiveCall &call) {
     allToAll(call);
     break;
   }
-  group.barrier.wait();
+  meet();
 }
 
 void SharedCommunicator::smallAllReduce(const CollectiveCall &call) {
-  std::memcpy(group.members[index].slots[parity], call.src,
+  std::memcpy(members[index].shared->slots[parity], call.src,
               call.count * elementBytes(call.dtype));
-  group.barrier.wait();
-  for (unsigned m = 0; m < size; ++m)
-    sources[m] = group.members[m].slots[parity];
+  if (!meet())
+    return;
+  for (unsigned i = 0; i < size; ++i)
+    sources[i] = members[rising[i]].shared->slots[parity];
   char *dst = static_cast<char *>(call.dst);
-  reduceInOrder(call.dtype, call.reduction, sources, dst, call.count);
+  reduceInOrder(call.dtype, call.reduction, sumAxes, sources, dst, call.count);
   parity ^= 1;
 }
 
@@ -100,11 +165,13 @@ void SharedCommunicator::allReduce(const CollectiveCall &call) {
   int64_t chunk = ((call.count + size - 1) / size + 15) / 16 * 16;
   int64_t first = std::min(call.count, index * chunk);
   int64_t count = std::min(call.count - first, chunk);
-  for (unsigned m = 0; m < size; ++m) {
-    sources[m] = group.members[m].src + first * item;
-    destinations[m] = group.members[m].dst + first * item;
+  for (unsigned i = 0; i < size; ++i) {
+    const Member &member = members[rising[i]];
+    sources[i] = member.src + first * item;
+    destinations[i] = member.dst + first * item;
   }
-  reduceInOrder(call.dtype, call.reduction, sources, destinations, count);
+  reduceInOrder(call.dtype, call.reduction, sumAxes, sources, destinations,
+                count);
 }
 
 void SharedCommunicator::allGather(const CollectiveCall &call) {
@@ -116,7 +183,7 @@ void SharedCommunicator::allGather(const CollectiveCall &call) {
       continue;
     for (int64_t row = 0; row < call.outer; ++row)
       std::memcpy(dst + (row * call.total + m * call.block) * item,
-                  group.members[m].src + row * call.block * item, bytes);
+                  members[m].src + row * call.block * item, bytes);
   }
 }
 
@@ -126,10 +193,11 @@ void SharedCommunicator::reduceScatter(const CollectiveCall &call) {
   for (int64_t row = 0; row < call.outer; ++row) {
     char *dst = static_cast<char *>(call.dst) + row * call.block * item;
     if (mine > 0) {
-      for (unsigned m = 0; m < size; ++m)
-        sources[m] = group.members[m].src +
+      for (unsigned i = 0; i < size; ++i)
+        sources[i] = members[rising[i]].src +
                      (row * call.total + index * call.block) * item;
-      reduceInOrder(call.dtype, plan::Reduction::sum, sources, dst, mine);
+      reduceInOrder(call.dtype, plan::Reduction::sum, sumAxes, sources, dst,
+                    mine);
     }
     std::memset(dst + mine * item, 0, (call.block - mine) * item);
   }
@@ -139,23 +207,20 @@ void SharedCommunicator::allToAll(const CollectiveCall &call) {
   int64_t bytes = call.outer * call.block * elementBytes(call.dtype);
   for (unsigned m = 0; m < size; ++m)
     std::memcpy(static_cast<char *>(call.dst) + m * bytes,
-                group.members[m].src + index * bytes, bytes);
+                members[m].src + index * bytes, bytes);
 }
 
-} // namespace
-
-SharedMemoryTransport::SharedMemoryTransport(const Mesh &mesh) : mesh(mesh) {}
-SharedMemoryTransport::~SharedMemoryTransport() = default;
+SharedMemoryTransport::SharedMemoryTransport(const Mesh &mesh,
+                                             const JobPage &page,
+                                             MachineMemory memory,
+                                             unsigned processRanks)
+    : mesh(mesh), page(page), memory(std::move(memory)),
+      spins(Barrier::spinsFor(processRanks, page.layout().ranks())) {}
 
 std::unique_ptr<Communicator>
 SharedMemoryTransport::communicator(unsigned rank, ArrayRef<uint8_t> axes) {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<SharedGroup> &group =
-      groups[{axes.vec(), mesh.leader(rank, axes)}];
-  if (!group)
-    group = std::make_unique<SharedGroup>(mesh.groupSize(axes), mesh.ranks());
-  return std::make_unique<SharedCommunicator>(*group,
-                                              mesh.memberIndex(rank, axes));
+  return std::make_unique<SharedCommunicator>(mesh, page, memory, spins, rank,
+                                              axes);
 }
 
 } // namespace colrow::runtime

@@ -3,11 +3,11 @@
 // Ranks as threads: memory, scalar blocks, and the hand-over of work.
 
 #include "colrow/runtime/Core/Executor.h"
-#include "Arena.h"
 #include "InputBlock.h"
 #include "RankProgram.h"
 #include "RankThreads.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
+#include "colrow/runtime/Core/Machine.h"
 #include "colrow/runtime/Support/Errors.h"
 #include <cmath>
 #include <cstring>
@@ -23,7 +23,6 @@ namespace colrow::runtime {
 
 namespace {
 struct Rank {
-  Arena arena;
   Regions regions;
   Communicators groups;
   std::vector<TraceEvent> events;
@@ -49,9 +48,10 @@ struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
       : plan(plan), trace(options.trace), job(options.job ? *options.job : own),
         mesh(plan), mine(job.ranksOf(job.process(), mesh.ranks())),
-        transport(mesh), ranks(mine.count), threads(mine) {}
+        ranks(mine.count), threads(mine) {}
 
   Error allocate();
+  Error populate();
   Error findKernels();
   Rank &of(unsigned rank) { return ranks[rank - mine.first]; }
   char *address(unsigned rank, const plan::Program &program,
@@ -68,7 +68,8 @@ struct Executor::Impl {
   RankRange mine;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
-  SharedMemoryTransport transport;
+  std::unique_ptr<Machine> machine;
+  std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
   RankThreads threads;
@@ -90,18 +91,43 @@ static ScalarBlock &scalarsOf(Rank &rank) {
   return *reinterpret_cast<ScalarBlock *>(rank.regions[plan::Region::scalars]);
 }
 
+/// Memory of all ranks of this machine, and how they meet.
 Error Executor::Impl::allocate() {
   RegionLayout layout(plan);
+  auto shared = Machine::create(job, plan, layout.text(), layout.bytes());
+  if (!shared)
+    return shared.takeError();
+  machine = std::move(*shared);
+  const char *constants =
+      reinterpret_cast<const char *>(listOf(plan.constants()).data());
   for (unsigned r = mine.first; r < mine.end(); ++r) {
-    Rank &rank = of(r);
-    if (Error error = rank.arena.allocate(layout.text(), layout.bytes()))
-      return error;
-    rank.regions = layout.in(rank.arena.get(), listOf(plan.constants()).data());
-    auto *scalars = new (&scalarsOf(rank)) ScalarBlock;
+    of(r).regions = layout.in(machine->arena(r), constants);
+    auto *scalars = new (&scalarsOf(of(r))) ScalarBlock;
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
       scalars->coordinates[axis] = coordinates[axis];
   }
+  MachineMemory memory;
+  RankRange all = machine->ranks();
+  for (unsigned r = all.first; r < all.end(); ++r)
+    memory.arenas.push_back(machine->arena(r));
+  memory.arenaBytes = layout.bytes();
+  memory.constants = constants;
+  transport = std::make_unique<SharedMemoryTransport>(
+      mesh, machine->page(), std::move(memory), mine.count);
+  return Error::success();
+}
+
+/// Takes the ranks' memory, each near its thread.
+Error Executor::Impl::populate() {
+  std::vector<std::optional<std::string>> faults(mine.count);
+  threads.run([&](unsigned r) {
+    if (Error error = machine->populate(r))
+      faults[r - mine.first] = toString(std::move(error));
+  });
+  for (const std::optional<std::string> &fault : faults)
+    if (fault)
+      return failure("{0}", *fault);
   return Error::success();
 }
 
@@ -145,8 +171,8 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   std::vector<const plan::Input *> inputs = tables.inputs();
   for (unsigned r = mine.first; r < mine.end(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,    mesh,      r,           of(r).regions,
-                        kernels, transport, of(r).groups};
+    RankContext context{plan,    mesh,       r,           of(r).regions,
+                        kernels, *transport, of(r).groups};
     to.ranks.push_back(std::make_unique<RankProgram>(context, program));
     if (!program.inputs())
       continue;
@@ -212,6 +238,8 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   if (Error error = checkRoomForBlas(impl->ranks.size()))
     return std::move(error);
   if (Error error = impl->threads.start())
+    return std::move(error);
+  if (Error error = impl->populate())
     return std::move(error);
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }

@@ -41,7 +41,8 @@ Regions RegionLayout::in(char *arena, const void *constants) const {
 }
 
 std::string RegionLayout::text() const {
-  return formatv("parameters and optimizer state {0}, arena {1}, batch {2}",
+  return formatv("a rank (parameters and optimizer state {0}, arena "
+                 "{1}, batch {2})",
                  persistentBytes, scratchBytes, inputBytes);
 }
 

@@ -6,9 +6,9 @@
 #ifndef COLROW_RUNTIME_CORE_RANKMEMORY_H
 #define COLROW_RUNTIME_CORE_RANKMEMORY_H
 
-#include "Arena.h"
 #include "colrow/runtime/Plan/PlanLimits.h"
 #include "colrow/runtime/Plan/PlanSchema.h"
+#include <string>
 
 namespace colrow::runtime {
 
@@ -32,7 +32,7 @@ public:
   uint64_t bytes() const { return end; }
   /// `constants`: start of region `constant`.
   Regions in(char *arena, const void *constants) const;
-  /// "parameters and optimizer state 4096, ..." for errors.
+  /// "a rank (parameters and optimizer state 4096, ...)" for errors.
   std::string text() const;
 
 private:

@@ -12,7 +12,8 @@ using namespace llvm;
 namespace colrow::runtime {
 
 RankThreads::RankThreads(RankRange ranks)
-    : ranks(ranks), gate(ranks.count, Barrier::spinsFor(ranks.count)) {}
+    : ranks(ranks), gate(gateWords, ranks.count,
+                         Barrier::spinsFor(ranks.count, ranks.count)) {}
 
 RankThreads::~RankThreads() {
   if (state == State::running && ranks.count > 1) {

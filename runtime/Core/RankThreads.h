@@ -41,6 +41,7 @@ private:
   void release(bool all);
 
   RankRange ranks;
+  BarrierWords gateWords{};
   Barrier gate; // passed when a job starts and when it ends
   const llvm::function_ref<void(unsigned)> *job = nullptr; // null: end
   std::vector<Thread> threads;                             // started ones

@@ -2,8 +2,8 @@
 //
 // Collectives between threads, against sums taken in rank order by the test.
 
+#include "SharedRanks.h"
 #include "TestPlan.h"
-#include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Statistics.h"
 #include "colrow/runtime/Plan/DType.h"
 #include <array>
@@ -14,17 +14,14 @@
 namespace colrow::runtime::test {
 namespace {
 
-Mesh meshOf(std::vector<unsigned> sizes) {
-  Mesh mesh;
-  mesh.sizes.assign(sizes.begin(), sizes.end());
-  mesh.names.resize(sizes.size(), "x");
-  return mesh;
-}
-
-/// Runs f(rank, communicator) on a thread a rank.
+/// Runs f(rank, communicator) on a thread a rank; operands may be anywhere.
 template <typename F>
 void onGroup(const Mesh &mesh, std::vector<uint8_t> axes, F f) {
-  SharedMemoryTransport transport(mesh);
+  JobPage page =
+      take(JobPage::create(PageLayout(mesh, {axes}, 0, mesh.ranks())));
+  MachineMemory everywhere{std::vector<char *>(mesh.ranks()), uint64_t(1)
+                                                                  << 63};
+  SharedMemoryTransport transport(mesh, page, everywhere, mesh.ranks());
   std::vector<std::thread> threads;
   threads.reserve(mesh.ranks());
   for (unsigned rank = 0; rank < mesh.ranks(); ++rank)

@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives between threads of one process: ranks publish addresses, each
-// reads the others' memory directly.
+// Collectives between ranks that share memory, threads of one process or of
+// several on one machine: ranks publish where their operands are, each reads
+// and writes the others' memory directly.
 
 #ifndef COLROW_RUNTIME_CPU_SHAREDMEMORY_H
 #define COLROW_RUNTIME_CPU_SHAREDMEMORY_H
 
+#include "colrow/runtime/CPU/JobPage.h"
 #include "colrow/runtime/Core/Communicator.h"
 #include "colrow/runtime/Plan/Mesh.h"
-#include <map>
-#include <mutex>
 #include <vector>
 
 namespace colrow::runtime {
 
-struct SharedGroup;
+/// Where this process sees the memory of a machine's ranks.
+struct MachineMemory {
+  /// Of each rank of the machine, in order: start of its arena.
+  std::vector<char *> arenas;
+  /// Of each arena.
+  uint64_t arenaBytes = 0;
+  /// Region `constant`, the same in every process.
+  const char *constants = nullptr;
+};
 
+/// Operands of collectives are in the rank's arena or, sources, in `constants`.
 class SharedMemoryTransport : public Transport {
 public:
-  explicit SharedMemoryTransport(const Mesh &mesh);
-  ~SharedMemoryTransport() override;
+  /// `page` must outlive this; `processRanks`: how many of its ranks are of
+  /// this process.
+  SharedMemoryTransport(const Mesh &mesh, const JobPage &page,
+                        MachineMemory memory, unsigned processRanks);
 
+  /// Of a group whose ranks are all of this machine; its axes must be in the
+  /// page's layout.
   std::unique_ptr<Communicator>
   communicator(unsigned rank, llvm::ArrayRef<uint8_t> axes) override;
 
 private:
   Mesh mesh;
-  std::mutex mutex;
-  /// By axes and the group's first rank.
-  std::map<std::pair<std::vector<uint8_t>, unsigned>,
-           std::unique_ptr<SharedGroup>>
-      groups;
+  const JobPage &page;
+  MachineMemory memory;
+  unsigned spins;
 };
 
 } // namespace colrow::runtime

@@ -20,7 +20,7 @@ struct RankRange {
   bool contains(unsigned rank) const { return rank - first < count; }
 };
 
-class Job {
+class Job : public Control {
 public:
   /// Most bytes that a process may give to gather().
   static constexpr size_t maxBytes = Control::maxBytes - 1;
@@ -28,10 +28,10 @@ public:
   /// Of one process.
   Job();
   explicit Job(std::unique_ptr<Control> control);
-  ~Job();
+  ~Job() override;
 
-  unsigned process() const { return control->process(); }
-  unsigned processes() const { return control->processes(); }
+  unsigned process() const override { return control->process(); }
+  unsigned processes() const override { return control->processes(); }
   /// The process that speaks for all: it prints, creates and renames.
   bool isFirst() const { return process() == 0; }
   /// The ranks that a process owns of `ranks`, which it must divide.
@@ -41,7 +41,7 @@ public:
   /// called fail(), or one that does not come within `seconds` (0: the job's
   /// limit). Every process gets it.
   llvm::Expected<std::vector<std::string>> gather(llvm::StringRef mine,
-                                                  double seconds = 0);
+                                                  double seconds = 0) override;
   /// What the first process gave.
   llvm::Expected<std::string> fromFirst(llvm::StringRef mine);
   /// Success when all processes give success, else an error at all of them.
@@ -51,7 +51,7 @@ public:
   llvm::Error fail(llvm::Error mine);
   /// Whether a process of the job is gone or has given up: to be asked before
   /// anything is renamed.
-  bool hasFailed() const;
+  bool hasFailed() const override;
 
 private:
   llvm::Expected<std::vector<std::string>> exchange(std::string told,
