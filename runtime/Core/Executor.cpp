@@ -3,10 +3,10 @@
 // Ranks as threads: memory, scalar blocks, and the hand-over of jobs.
 
 #include "colrow/runtime/Core/Executor.h"
-#include "Arena.h"
 #include "InputBlock.h"
 #include "RankProgram.h"
 #include "RankThreads.h"
+#include "colrow/runtime/CPU/SharedArena.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Support/Errors.h"
 #include <cmath>
@@ -23,7 +23,7 @@ namespace colrow::runtime {
 
 namespace {
 struct Rank {
-  Arena persistent, scratch, input;
+  SharedArena persistent, scratch, input;
   ScalarBlock scalars;
   Communicators groups;
   std::vector<TraceEvent> events;
@@ -52,6 +52,7 @@ struct Executor::Impl {
 
   Error allocate();
   Error meet();
+  Error populate();
   Error findKernels();
   Regions regions(unsigned rank);
   char *address(unsigned rank, const plan::Program &program,
@@ -103,13 +104,18 @@ Error Executor::Impl::allocate() {
       input = std::max(input, program->input_bytes());
     }
   for (unsigned r = 0; r < ranks.size(); ++r) {
-    if (Error error = ranks[r].persistent.allocate(
-            "parameters and optimizer state", plan.persistent_bytes()))
-      return error;
-    if (Error error = ranks[r].scratch.allocate("the arena", scratch))
-      return error;
-    if (Error error = ranks[r].input.allocate("the batch", input))
-      return error;
+    for (auto [arena, use, bytes] :
+         {std::tuple{&ranks[r].persistent,
+                     "parameters and optimizer state of a rank",
+                     plan.persistent_bytes()},
+          {&ranks[r].scratch, "the arena of a rank", scratch},
+          {&ranks[r].input, "the batch of a rank", input}}) {
+      Expected<SharedArena> made = SharedArena::create(use, bytes);
+      if (!made)
+        return made.takeError();
+      *arena = std::move(*made);
+      arena->closeFile();
+    }
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
       ranks[r].scalars.coordinates[axis] = coordinates[axis];
@@ -127,6 +133,21 @@ Error Executor::Impl::meet() {
   page->closeFile();
   MachineMemory memory{std::vector<char *>(mesh.ranks()), uint64_t(1) << 63};
   transport.emplace(mesh, *page, memory, mesh.ranks());
+  return Error::success();
+}
+
+/// Each rank its own memory: near the core that its thread runs on.
+Error Executor::Impl::populate() {
+  std::vector<std::string> errors(ranks.size());
+  threads.run([&](unsigned r) {
+    for (SharedArena *arena :
+         {&ranks[r].persistent, &ranks[r].scratch, &ranks[r].input})
+      if (Error error = arena->populate())
+        errors[r] = toString(std::move(error));
+  });
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return failure("{0}", error);
   return Error::success();
 }
 
@@ -218,6 +239,8 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
   if (Error error = checkRoomForBlas(impl->ranks.size()))
     return std::move(error);
   if (Error error = impl->threads.start())
+    return std::move(error);
+  if (Error error = impl->populate())
     return std::move(error);
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
