@@ -139,8 +139,9 @@ Error SharedArena::populate() {
     askForHugePages(start, bytes);
   if (::madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
     return Error::success();
-  // Before Linux 5.14; the pages are then near whoever touches them next.
-  if (errno == EINVAL && ::fallocate(file(), 0, 0, bytes) == 0)
+  // Before Linux 5.14: the pages are near whoever touches them first, and a
+  // closed file's are taken only then.
+  if (errno == EINVAL && (!fd || ::fallocate(file(), 0, 0, bytes) == 0))
     return Error::success();
   return shortOf(errno == EFAULT ? ENOMEM : errno);
 }
