@@ -142,7 +142,7 @@ void RankProgram::Decoder::decode(uint32_t begin, uint32_t end,
 
 RankProgram::RankProgram(const RankContext &context,
                          const plan::Program &program)
-    : program(program) {
+    : program(program), status(context.status) {
   if (!program.instructions())
     return;
   code.reserve(program.instructions()->size());

@@ -9,6 +9,7 @@
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Machine.h"
 #include "colrow/runtime/Support/Errors.h"
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <sys/mman.h>
@@ -46,13 +47,15 @@ LoadedProgram::~LoadedProgram() = default;
 
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
-      : plan(plan), trace(options.trace), job(options.job ? *options.job : own),
-        mesh(plan), mine(job.ranksOf(job.process(), mesh.ranks())),
-        ranks(mine.count), threads(mine) {}
+      : plan(plan), trace(options.trace), monitor(options.monitor),
+        job(options.job ? *options.job : own), mesh(plan),
+        mine(job.ranksOf(job.process(), mesh.ranks())), ranks(mine.count),
+        threads(mine) {}
 
   Error allocate();
   Error populate();
   Error findKernels();
+  void watch();
   Rank &of(unsigned rank) { return ranks[rank - mine.first]; }
   char *address(unsigned rank, const plan::Program &program,
                 const plan::Operand &operand);
@@ -62,6 +65,7 @@ struct Executor::Impl {
 
   const plan::Plan &plan;
   bool trace;
+  Monitor *monitor;
   Job own; // of this process alone
   Job &job;
   Mesh mesh;
@@ -72,6 +76,7 @@ struct Executor::Impl {
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
+  std::atomic<const LoadedProgram *> running{nullptr}; // last
   RankThreads threads;
 };
 
@@ -102,6 +107,7 @@ Error Executor::Impl::allocate() {
       reinterpret_cast<const char *>(listOf(plan.constants()).data());
   for (unsigned r = mine.first; r < mine.end(); ++r) {
     of(r).regions = layout.in(machine->arena(r), constants);
+    machine->page().status(r).op.store(-1);
     auto *scalars = new (&scalarsOf(of(r))) ScalarBlock;
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
@@ -171,8 +177,14 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   std::vector<const plan::Input *> inputs = tables.inputs();
   for (unsigned r = mine.first; r < mine.end(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,    mesh,       r,           of(r).regions,
-                        kernels, *transport, of(r).groups};
+    RankContext context{plan,
+                        mesh,
+                        r,
+                        of(r).regions,
+                        kernels,
+                        *transport,
+                        of(r).groups,
+                        machine->page().status(r)};
     to.ranks.push_back(std::make_unique<RankProgram>(context, program));
     if (!program.inputs())
       continue;
@@ -209,8 +221,37 @@ static Error checkRoomForBlas(unsigned ranks) {
   return Error::success();
 }
 
+/// "step 5, tp.all_reduce at ...": all processes run one program at a time.
+static std::string placeOf(const RankStatus &status, unsigned rank,
+                           const LoadedProgram *program) {
+  int64_t step = status.step.load(), op = status.op.load();
+  if (step == 0 || !program)
+    return "the start";
+  auto *instructions = program->tables().of(rank).instructions();
+  if (op < 0 || !instructions || op >= int64_t(instructions->size()))
+    return formatv("step {0}, between two programs", step);
+  const plan::Instruction &at = *instructions->Get(op);
+  StringRef name = textOf(at.name());
+  return formatv("step {0}, {1} ({2})", step,
+                 name.empty() ? "instruction" : name,
+                 plan::EnumNameOp(at.op_type()));
+}
+
+void Executor::Impl::watch() {
+  if (!monitor)
+    return;
+  monitor->watch({machine.get(), mine, [this](unsigned rank) {
+                    return placeOf(machine->page().status(rank), rank,
+                                   running.load());
+                  }});
+}
+
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
-Executor::~Executor() = default;
+
+Executor::~Executor() {
+  if (impl->monitor)
+    impl->monitor->unwatch();
+}
 
 static Error checkShares(unsigned ranks, unsigned processes) {
   if (ranks % processes != 0)
@@ -241,6 +282,7 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
     return std::move(error);
   if (Error error = impl->populate())
     return std::move(error);
+  impl->watch();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
@@ -323,6 +365,9 @@ StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
     scalars.step = inputs.step;
   }
   LoadedProgram::Impl &loaded = *program.impl;
+  impl->running.store(&program);
+  for (unsigned r = impl->mine.first; r < impl->mine.end(); ++r)
+    impl->machine->page().status(r).step.store(inputs.step);
   onRanks([&](unsigned r) {
     RankProgram &mine = *loaded.ranks[r - impl->mine.first];
     if (impl->trace)

@@ -8,6 +8,7 @@
 
 #include "Gemm.h"
 #include "RankMemory.h"
+#include "colrow/runtime/CPU/JobPage.h"
 #include "colrow/runtime/Core/Communicator.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Core/KernelObject.h"
@@ -28,6 +29,7 @@ struct RankContext {
   llvm::ArrayRef<Kernel> kernels; // of the plan's table
   Transport &transport;
   Communicators &groups;
+  RankStatus &status; // to be kept
 };
 
 class RankProgram {
@@ -89,6 +91,7 @@ private:
   void runLaunch(const Launch &launch);
 
   const plan::Program &program;
+  RankStatus &status;
   std::vector<Step> code;
   std::vector<Gemm> gemms;
   std::vector<Launch> launches;

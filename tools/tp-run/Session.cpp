@@ -12,30 +12,34 @@ using namespace colrow::runtime;
 
 namespace colrow::tprun {
 
-static Error checkRanks(const RunOptions &options, const plan::Plan &plan) {
+static Error checkRanks(const RunOptions &options, const plan::Plan &plan,
+                        unsigned processes) {
   Mesh mesh(plan);
-  if (options.ranks == 0 || options.ranks == mesh.ranks())
+  if (mesh.ranks() % processes == 0)
     return Error::success();
-  return failure("{0}: was compiled for {1} rank{2} ({3}), not {4}: leave out "
-                 "-n, or compile it with --mesh tp={4}",
+  return failure("{0}: was compiled for {1} rank{2} ({3}), which {4} processes "
+                 "cannot share evenly: start another number of them, or "
+                 "compile it with --mesh tp={4}",
                  options.plan, mesh.ranks(), mesh.ranks() == 1 ? "" : "s",
-                 mesh.text(), options.ranks);
+                 mesh.text(), processes);
 }
 
-Expected<Session> Session::start(const RunOptions &options, Job &job,
-                                 bool trace) {
+Expected<Session> Session::start(const RunOptions &options,
+                                 Processes &processes, bool trace) {
   Session result;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
   if (!loaded)
     return loaded.takeError();
   result.plan = std::move(*loaded);
-  if (Error error = checkRanks(options, result.plan.get()))
+  if (Error error =
+          checkRanks(options, result.plan.get(), processes.job().processes()))
     return std::move(error);
   if (Error error = checkHostCpu(result.plan.get()))
     return prefixed(options.plan, std::move(error));
   ExecutorOptions executorOptions;
   executorOptions.trace = trace;
-  executorOptions.job = &job;
+  executorOptions.job = &processes.job();
+  executorOptions.monitor = processes.monitor();
   auto created = Executor::create(result.plan.get(), executorOptions);
   if (!created)
     return prefixed(options.plan, created.takeError());

@@ -30,8 +30,9 @@ namespace {
 
 class Trainer {
 public:
-  Trainer(const Options &options, Job &job)
-      : options(options), job(job), progress(options.steps) {}
+  Trainer(const Options &options, Processes &processes)
+      : options(options), processes(processes), job(processes.job()),
+        progress(options.steps) {}
 
   Error run();
 
@@ -48,6 +49,7 @@ private:
   void note(const std::string &text);
 
   const Options &options;
+  Processes &processes;
   Job &job;
   Progress progress;
   Session session;
@@ -91,12 +93,10 @@ Error Trainer::prepare() {
   if (job.isFirst() && !isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
-  if (Error error = checkLauncher())
-    return error;
   if (Error error = checkFiles(options))
     return error;
   Expected<Session> started =
-      Session::start(options, job, /*trace=*/!options.trace.empty());
+      Session::start(options, processes, /*trace=*/!options.trace.empty());
   if (!started)
     return started.takeError();
   session = std::move(*started);
@@ -296,8 +296,8 @@ Error Trainer::run() {
 
 } // namespace
 
-Error run(const Options &options, Job &job) {
-  return finish(job, Trainer(options, job).run());
+Error run(const Options &options, Processes &processes) {
+  return finish(processes.job(), Trainer(options, processes).run());
 }
 
 } // namespace colrow::tprun

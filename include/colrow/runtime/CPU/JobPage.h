@@ -19,12 +19,15 @@ namespace colrow::runtime {
 /// How far a rank is. Written by the rank, but for the heartbeat, which its
 /// process writes; read by anyone.
 struct alignas(64) RankStatus {
-  /// Of the steady clock, in nanoseconds; 0: none yet.
+  /// Beats of its process.
   std::atomic<int64_t> heartbeat;
   std::atomic<int64_t> step;
-  /// What it runs, as the executor counts.
+  /// The instruction that it runs, an index into its program; -1: none.
   std::atomic<int64_t> op;
-  /// Since when it sleeps in a collective, as the heartbeat; 0: it does not.
+  /// Instructions that it has run in all.
+  std::atomic<int64_t> executed;
+  /// Since when it sleeps in a collective, in the steady clock's nanoseconds;
+  /// 0: it does not.
   std::atomic<int64_t> waitingSince;
 };
 

@@ -7,6 +7,7 @@
 #ifndef COLROW_RUNTIME_CORE_EXECUTOR_H
 #define COLROW_RUNTIME_CORE_EXECUTOR_H
 
+#include "colrow/runtime/Core/Monitor.h"
 #include "colrow/runtime/Job/Job.h"
 #include "colrow/runtime/Plan/Mesh.h"
 #include "colrow/runtime/Plan/PlanFile.h"
@@ -24,6 +25,8 @@ struct ExecutorOptions {
   /// The processes that run the plan, whose executors are created at once;
   /// null: this one alone. Must outlive the executor.
   Job *job = nullptr;
+  /// Is told of the ranks as long as the executor exists; null: nobody.
+  Monitor *monitor = nullptr;
 };
 
 /// What the host sets before a program runs; see ScalarBlock.
