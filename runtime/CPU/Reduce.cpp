@@ -68,6 +68,7 @@ namespace {
 template <typename T> struct Plain {
   using Stored = T;
   using Value = T;
+  using Result = T;
   static void load(const T *from, T *to, int64_t count) {
     std::memcpy(to, from, count * sizeof(T));
   }
@@ -81,6 +82,7 @@ template <typename T> struct Plain {
 struct Bf16 {
   using Stored = uint16_t;
   using Value = float;
+  using Result = uint16_t;
   static void load(const uint16_t *from, float *to, int64_t count) {
     widen(to, from, count);
   }
@@ -90,6 +92,20 @@ struct Bf16 {
   static const float *term(const uint16_t *from, float *room, int64_t count) {
     widen(room, from, count);
     return room;
+  }
+};
+
+/// Parts of sums, and sums of parts.
+struct Bf16ToFloat : Bf16 {
+  using Result = float;
+  static void store(const float *from, float *to, int64_t count) {
+    std::memcpy(to, from, count * sizeof(float));
+  }
+};
+struct FloatToBf16 : Plain<float> {
+  using Result = uint16_t;
+  static void store(const float *from, uint16_t *to, int64_t count) {
+    narrow(to, from, count);
   }
 };
 } // namespace
@@ -155,6 +171,7 @@ static void reduceTiles(plan::Reduction reduction, ArrayRef<unsigned> axes,
                         ArrayRef<const char *> sources,
                         ArrayRef<char *> destinations, int64_t count) {
   using Stored = typename Format::Stored;
+  using Result = typename Format::Result;
   Tiles<Format> tiles(reduction, axes);
   for (int64_t first = 0; first < count; first += tiles.size) {
     int64_t n = std::min(tiles.size, count - first);
@@ -162,7 +179,7 @@ static void reduceTiles(plan::Reduction reduction, ArrayRef<unsigned> axes,
       tiles.add(reinterpret_cast<const Stored *>(source) + first, n);
     const auto *sum = tiles.take();
     for (char *destination : destinations)
-      Format::store(sum, reinterpret_cast<Stored *>(destination) + first, n);
+      Format::store(sum, reinterpret_cast<Result *>(destination) + first, n);
   }
 }
 
@@ -192,6 +209,18 @@ void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
   case plan::DType::i8:
     llvm_unreachable("refused by checkPlanTables()");
   }
+}
+
+void reduceParts(plan::DType from, plan::DType to, plan::Reduction reduction,
+                 ArrayRef<unsigned> axes, ArrayRef<const char *> sources,
+                 ArrayRef<char *> destinations, int64_t count) {
+  if (from == to)
+    return reduceInOrder(from, reduction, axes, sources, destinations, count);
+  if (from == plan::DType::bf16)
+    return reduceTiles<Bf16ToFloat>(reduction, axes, sources, destinations,
+                                    count);
+  return reduceTiles<FloatToBf16>(reduction, axes, sources, destinations,
+                                  count);
 }
 
 } // namespace colrow::runtime

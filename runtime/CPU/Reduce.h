@@ -24,6 +24,18 @@ void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    llvm::ArrayRef<const char *> sources,
                    llvm::ArrayRef<char *> destinations, int64_t count);
 
+/// What sums of a type are taken in.
+constexpr plan::DType sumType(plan::DType dtype) {
+  return dtype == plan::DType::bf16 ? plan::DType::f32 : dtype;
+}
+
+/// A part of such a sum, or a sum of parts: sources and destinations are of
+/// different types, one bf16 and one f32, or of the same.
+void reduceParts(plan::DType from, plan::DType to, plan::Reduction reduction,
+                 llvm::ArrayRef<unsigned> axes,
+                 llvm::ArrayRef<const char *> sources,
+                 llvm::ArrayRef<char *> destinations, int64_t count);
+
 } // namespace colrow::runtime
 
 #endif // COLROW_RUNTIME_CPU_REDUCE_H

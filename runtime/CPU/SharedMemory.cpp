@@ -5,6 +5,7 @@
 // alternate, since a rank can be at most one collective ahead.
 
 #include "colrow/runtime/CPU/SharedMemory.h"
+#include "Operands.h"
 #include "Reduce.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,9 +16,6 @@
 using namespace llvm;
 
 namespace colrow::runtime {
-
-/// Set in a published place that is an offset into the constants.
-static constexpr uint64_t inConstants = uint64_t(1) << 63;
 
 namespace {
 
@@ -39,7 +37,6 @@ private:
   };
 
   bool meet() { return barrier.wait(&status.waitingSince); }
-  uint64_t placeOf(const void *address) const;
   void readPlaces();
   void smallAllReduce(const CollectiveCall &call);
   void allReduce(const CollectiveCall &call);
@@ -52,8 +49,7 @@ private:
     return std::clamp<int64_t>(call.total - m * call.block, 0, call.block);
   }
 
-  uint64_t arenaBytes;
-  const char *constants;
+  Operands operands;
   RankStatus &status;
   Barrier barrier;
   unsigned index, size, parity = 0;
@@ -84,8 +80,7 @@ SharedCommunicator::SharedCommunicator(const Mesh &mesh, const JobPage &page,
                                        const MachineMemory &memory,
                                        unsigned spins, unsigned rank,
                                        ArrayRef<uint8_t> axes)
-    : arenaBytes(memory.arenaBytes), constants(memory.constants),
-      status(page.status(rank)),
+    : operands(memory), status(page.status(rank)),
       barrier(page.barrier(*page.layout().group(rank, axes)),
               mesh.groupSize(axes), spins, &page.failed()),
       index(mesh.memberIndex(rank, axes)), size(mesh.groupSize(axes)),
@@ -103,20 +98,9 @@ SharedCommunicator::SharedCommunicator(const Mesh &mesh, const JobPage &page,
   }
 }
 
-/// An operand of this rank, as others find it.
-uint64_t SharedCommunicator::placeOf(const void *address) const {
-  uint64_t offset = reinterpret_cast<uintptr_t>(address) -
-                    reinterpret_cast<uintptr_t>(members[index].arena);
-  if (offset < arenaBytes)
-    return offset;
-  return (static_cast<const char *>(address) - constants) | inConstants;
-}
-
 void SharedCommunicator::readPlaces() {
   for (Member &member : members) {
-    uint64_t src = member.shared->src;
-    member.src = src & inConstants ? constants + (src & ~inConstants)
-                                   : member.arena + src;
+    member.src = operands.sourceAt(member.arena, member.shared->src);
     member.dst = member.arena + member.shared->dst;
   }
 }
@@ -125,8 +109,9 @@ void SharedCommunicator::run(const CollectiveCall &call) {
   if (call.kind == plan::CollectiveKind::all_reduce &&
       call.count * elementBytes(call.dtype) <= GroupMember::slotBytes)
     return smallAllReduce(call);
-  members[index].shared->src = placeOf(call.src);
-  members[index].shared->dst = placeOf(call.dst);
+  Member &own = members[index];
+  own.shared->src = operands.placeOf(own.arena, call.src);
+  own.shared->dst = operands.placeOf(own.arena, call.dst);
   if (!meet())
     return;
   readPlaces();

@@ -48,11 +48,13 @@ LoadedProgram::~LoadedProgram() = default;
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
       : plan(plan), trace(options.trace), monitor(options.monitor),
+        network(options.network), networkOptions(options.networkOptions),
         job(options.job ? *options.job : own), mesh(plan),
         mine(job.ranksOf(job.process(), mesh.ranks())), ranks(mine.count),
         threads(mine) {}
 
   Error allocate();
+  Error connect(MachineMemory memory);
   Error populate();
   Error findKernels();
   void watch();
@@ -66,6 +68,8 @@ struct Executor::Impl {
   const plan::Plan &plan;
   bool trace;
   Monitor *monitor;
+  Network *network;
+  NetworkOptions networkOptions;
   Job own; // of this process alone
   Job &job;
   Mesh mesh;
@@ -119,8 +123,27 @@ Error Executor::Impl::allocate() {
     memory.arenas.push_back(machine->arena(r));
   memory.arenaBytes = layout.bytes();
   memory.constants = constants;
-  transport = std::make_unique<SharedMemoryTransport>(
-      mesh, machine->page(), std::move(memory), mine.count);
+  return connect(std::move(memory));
+}
+
+Error Executor::Impl::connect(MachineMemory memory) {
+  const Placement &placement = machine->placement();
+  if (placement.isOneMachine()) {
+    transport = std::make_unique<SharedMemoryTransport>(
+        mesh, machine->page(), std::move(memory), mine.count);
+    return Error::success();
+  }
+  if (!network)
+    return failure("processes run on {0} machines ({1}, {2}...), and MPI alone "
+                   "carries data between them: start them with mpirun",
+                   placement.hosts.size(), placement.hosts[0],
+                   placement.hosts[1]);
+  auto made = NetworkTransport::create(mesh, machine->page(), std::move(memory),
+                                       placement, collectiveAxes(plan),
+                                       *network, networkOptions);
+  if (!made)
+    return made.takeError();
+  transport = std::move(*made);
   return Error::success();
 }
 

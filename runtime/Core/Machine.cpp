@@ -14,19 +14,41 @@ namespace colrow::runtime {
 /// How long the processes of a machine wait for each other's memory.
 static constexpr double exchangeSeconds = 60;
 
+/// Numbers the machines in the order of their first processes, which must
+/// follow each other. `told`: of each process, machine and host.
+static Expected<Placement> place(ArrayRef<std::string> told) {
+  Placement result;
+  std::vector<StringRef> machines;
+  for (unsigned process = 0; process < told.size(); ++process) {
+    auto [machine, host] = StringRef(told[process]).split('\n');
+    unsigned number = find(machines, machine) - machines.begin();
+    if (number == machines.size()) {
+      machines.push_back(machine);
+      result.hosts.push_back(host.str());
+    } else if (number != result.machines.back()) {
+      unsigned first = find(result.machines, number) - result.machines.begin();
+      return failure("processes {0} and {1} run on one machine ({2}), others "
+                     "between them do not: start them so that a machine's "
+                     "processes follow each other (mpirun --map-by slot, srun "
+                     "--distribution=block)",
+                     first, process, host);
+    }
+    result.machines.push_back(number);
+  }
+  return result;
+}
+
 Error Machine::findMembers(Job &job, unsigned ranks) {
-  auto machines = job.gather(machineId());
-  if (!machines)
-    return machines.takeError();
-  for (unsigned process = 0; process < machines->size(); ++process)
-    if ((*machines)[process] == (*machines)[job.process()])
+  auto told = job.gather(machineId() + "\n" + hostName());
+  if (!told)
+    return told.takeError();
+  Expected<Placement> placed = place(*told);
+  if (!placed)
+    return placed.takeError();
+  where = std::move(*placed);
+  for (unsigned process = 0; process < job.processes(); ++process)
+    if (where.machines[process] == where.machines[job.process()])
       members.push_back(process);
-  if (members.back() - members.front() + 1 != members.size())
-    return failure("processes {0} and {1} run on one machine, others between "
-                   "them do not: start them so that a machine's processes "
-                   "follow each other (mpirun --map-by slot, srun "
-                   "--distribution=block)",
-                   members.front(), members.back());
   mine = job.ranksOf(job.process(), ranks);
   all.first = job.ranksOf(members.front(), ranks).first;
   all.count = mine.count * unsigned(members.size());

@@ -355,6 +355,11 @@ bool Monitor::hasFailed() const {
   return machine && machine->page().failed().load() != 0;
 }
 
+void Monitor::fail(StringRef text) {
+  std::lock_guard<std::mutex> lock(impl->mutex);
+  impl->end(text);
+}
+
 void Monitor::watch(Watched watched) {
   std::lock_guard<std::mutex> lock(impl->mutex);
   impl->watched = std::move(watched);

@@ -87,6 +87,10 @@ cl::opt<bool> allowMixedCpus(
     "allow-mixed-cpus", cl::cat(both), cl::sub(train), cl::sub(function),
     cl::desc("Run although libraries compute in other ways on some of the "
              "machines; results then depend on which rank runs where"));
+cl::opt<bool> splitLastAxis(
+    "split-last-axis", cl::cat(both), cl::sub(train), cl::sub(function),
+    cl::desc("Let ranks of the last mesh axis be on different machines: its "
+             "collectives then wait for the network"));
 cl::opt<std::string>
     limit("limit", cl::value_desc("SECONDS"), cl::init("60"), cl::cat(both),
           cl::sub(train), cl::sub(function),
@@ -173,6 +177,7 @@ bool parseProcesses(ProcessOptions &options) {
   options.rendezvous = rendezvous;
   options.trustNetwork = trustNetwork;
   options.allowMixedCpus = allowMixedCpus;
+  options.splitLastAxis = splitLastAxis;
   return true;
 }
 

@@ -18,6 +18,7 @@ struct ProcessOptions {
   std::string launcher, rendezvous; // empty: by the environment
   bool trustNetwork = false;
   bool allowMixedCpus = false;
+  bool splitLastAxis = false;
   double limit = 60; // seconds without a sign of another process
 };
 

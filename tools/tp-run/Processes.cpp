@@ -3,7 +3,11 @@
 // Meeting the other processes, and leaving them.
 
 #include "Processes.h"
+#include "colrow/runtime/Job/Rendezvous.h"
+#include "colrow/runtime/Job/Token.h"
+#include "colrow/runtime/MPI/MpiMeeting.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -24,13 +28,26 @@ static Error checkCount(const LaunchInfo &launch,
       nameOf(launch.kind), launch.processes, options.processes);
 }
 
+static Expected<std::vector<Socket>> meetOverTcp(const LaunchInfo &launch,
+                                                 const RunOptions &options,
+                                                 MpiNetwork *mpi) {
+  Expected<std::string> token = readToken(environmentOf);
+  if (!token)
+    return token.takeError();
+  JobDescription job{sys::path::filename(options.plan).str(), launch.run,
+                     launch.processes, std::move(*token)};
+  if (!launch.hasRendezvous())
+    return rendezvousByMpi(*mpi, std::move(job), options.trustNetwork,
+                           options.limit);
+  MeetingPlace place{launch.host, launch.port, options.trustNetwork};
+  return rendezvous(place, job, launch.process, options.limit);
+}
+
 static Expected<std::unique_ptr<StarControl>>
-meet(const LaunchInfo &launch, const ProcessOptions &options) {
-  if (launch.kind != LauncherKind::own)
-    return failure("started by {0} as one of {1} processes: this is not "
-                   "supported yet",
-                   nameOf(launch.kind), launch.processes);
-  auto sockets = takeSockets(launch.controlFds);
+meet(const LaunchInfo &launch, const RunOptions &options, MpiNetwork *mpi) {
+  auto sockets = launch.kind == LauncherKind::own
+                     ? takeSockets(launch.controlFds)
+                     : meetOverTcp(launch, options, mpi);
   if (!sockets)
     return sockets.takeError();
   return StarControl::create(launch.process, launch.processes,
@@ -38,7 +55,7 @@ meet(const LaunchInfo &launch, const ProcessOptions &options) {
 }
 
 Expected<Processes> Processes::join(const LaunchInfo &launch,
-                                    const ProcessOptions &options) {
+                                    const RunOptions &options) {
   Processes result;
   if (launch.kind == LauncherKind::threads) {
     result.jobOfAll = std::make_unique<Job>();
@@ -46,14 +63,30 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
   }
   if (Error error = checkCount(launch, options))
     return std::move(error);
-  auto star = meet(launch, options);
+  if (launch.isMpi()) {
+    auto mpi = MpiNetwork::start(launch, options.limit, "tp-run");
+    if (!mpi)
+      return mpi.takeError();
+    result.mpi = std::move(*mpi);
+  }
+  auto star = meet(launch, options, result.mpi.get());
   if (!star)
     return star.takeError();
   auto monitor =
       std::make_unique<Monitor>(std::move(*star), options.limit, "tp-run");
   result.watcher = monitor.get();
+  if (result.mpi)
+    result.mpi->onFailure(
+        [watcher = result.watcher](StringRef text) { watcher->fail(text); });
   result.jobOfAll = std::make_unique<Job>(std::move(monitor));
   return std::move(result);
+}
+
+void Processes::leave() {
+  if (watcher)
+    watcher->leave();
+  if (mpi)
+    mpi->finish();
 }
 
 } // namespace colrow::tprun

@@ -9,6 +9,7 @@
 #include "colrow/runtime/Core/Monitor.h"
 #include "colrow/runtime/Job/Job.h"
 #include "colrow/runtime/Job/Launch.h"
+#include "colrow/runtime/MPI/MpiNetwork.h"
 
 namespace colrow::tprun {
 
@@ -17,19 +18,20 @@ class Processes {
 public:
   /// Meets the others. Error: they cannot be met, or are not to be.
   static llvm::Expected<Processes> join(const runtime::LaunchInfo &launch,
-                                        const ProcessOptions &options);
+                                        const RunOptions &options);
 
   runtime::Job &job() { return *jobOfAll; }
   /// Null in a run of one process.
   runtime::Monitor *monitor() { return watcher; }
 
+  /// Null where MPI's launcher has not started the run.
+  runtime::Network *network() { return mpi.get(); }
+
   /// The end of all processes, whether the run has failed or not.
-  void leave() {
-    if (watcher)
-      watcher->leave();
-  }
+  void leave();
 
 private:
+  std::unique_ptr<runtime::MpiNetwork> mpi;
   runtime::Monitor *watcher = nullptr; // owned by the job
   std::unique_ptr<runtime::Job> jobOfAll;
 };

@@ -40,6 +40,8 @@ Expected<Session> Session::start(const RunOptions &options,
   executorOptions.trace = trace;
   executorOptions.job = &processes.job();
   executorOptions.monitor = processes.monitor();
+  executorOptions.network = processes.network();
+  executorOptions.networkOptions.splitLastAxis = options.splitLastAxis;
   auto created = Executor::create(result.plan.get(), executorOptions);
   if (!created)
     return prefixed(options.plan, created.takeError());

@@ -7,6 +7,7 @@
 #include "Options.h"
 #include "Processes.h"
 #include "Train.h"
+#include "colrow/runtime/MPI/MpiMeeting.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -30,6 +31,7 @@ static int report(llvm::Error error) {
     return 0;
   llvm::handleAllErrors(
       std::move(error), [](const ToldElsewhere &) {},
+      [](const ToldByFirst &) {},
       [](const llvm::ErrorInfoBase &info) {
         llvm::errs() << "tp-run: error: " << info.message() << "\n";
       });

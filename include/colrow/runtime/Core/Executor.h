@@ -27,6 +27,10 @@ struct ExecutorOptions {
   Job *job = nullptr;
   /// Is told of the ranks as long as the executor exists; null: nobody.
   Monitor *monitor = nullptr;
+  /// Carries data between machines; null: all ranks must be of one. Must
+  /// outlive the executor.
+  Network *network = nullptr;
+  NetworkOptions networkOptions;
 };
 
 /// What the host sets before a program runs; see ScalarBlock.

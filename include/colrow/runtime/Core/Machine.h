@@ -10,6 +10,7 @@
 #include "colrow/runtime/CPU/JobPage.h"
 #include "colrow/runtime/CPU/SharedArena.h"
 #include "colrow/runtime/Job/Job.h"
+#include "colrow/runtime/MPI/NetworkTransport.h"
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,6 +38,8 @@ public:
   }
   const JobPage &page() const { return *shared; }
 
+  /// This machine among those of the job.
+  const Placement &placement() const { return where; }
   /// Its processes, rising.
   llvm::ArrayRef<unsigned> processes() const { return members; }
   /// Of one of them but this: a handle that ends with it.
@@ -48,6 +51,7 @@ private:
   llvm::Error allocate(llvm::StringRef use, uint64_t bytes);
   llvm::Error meet(Job &job, PageLayout layout, uint64_t arenaBytes);
 
+  Placement where;
   std::vector<unsigned> members;
   RankRange all, mine;
   std::vector<SharedArena> arenas;

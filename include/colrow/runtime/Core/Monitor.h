@@ -42,12 +42,15 @@ public:
   /// Long work of the host calls this now and then: it gets on.
   void progress() override;
 
+  /// Ends the job because of an error of this process that nobody else sees.
+  [[noreturn]] void fail(llvm::StringRef text);
+
   /// From now on, until unwatch(), ranks are watched too.
   void watch(Watched watched);
   void unwatch();
 
-  /// The orderly end: all processes call it. Afterwards none is missed. Does not
-  /// return when one is gone before.
+  /// The orderly end: all processes call it. Afterwards none is missed. Does
+  /// not return when one is gone before.
   void leave();
 
 private:

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Polling: a few times at once, then with short sleeps, so that other ranks get
+// the core. What blocks inside of an MPI library burns it.
+
+#include "Messages.h"
+#include <chrono>
+#include <ctime>
+
+namespace colrow::runtime {
+
+static int64_t steadyNanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+bool Messages::wait(size_t number) {
+  constexpr unsigned pollsAtOnce = 50;
+  constexpr timespec pause = {0, 20000};
+  Message &message = requests[number];
+  for (unsigned i = 0; i < pollsAtOnce; ++i)
+    if (isDone(message))
+      return true;
+  status.waitingSince.store(steadyNanoseconds(), std::memory_order_relaxed);
+  bool arrived;
+  while (!(arrived = isDone(message)) &&
+         failed.load(std::memory_order_relaxed) == 0)
+    ::nanosleep(&pause, nullptr);
+  status.waitingSince.store(0, std::memory_order_relaxed);
+  return arrived;
+}
+
+bool Messages::finish() {
+  for (size_t message = 0; message < requests.size(); ++message)
+    if (!wait(message))
+      return false;
+  requests.clear();
+  return true;
+}
+
+} // namespace colrow::runtime

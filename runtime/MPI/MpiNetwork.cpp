@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Loading a plug-in, and what goes wrong with it.
+
+#include "colrow/runtime/MPI/MpiNetwork.h"
+#include "Plugin.h"
+#include "colrow/runtime/Job/Deadline.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+namespace {
+/// Ends the process when something takes too long.
+class Watchdog {
+public:
+  Watchdog(double seconds, std::string text)
+      : deadline(Deadline::in(seconds)), text(std::move(text)),
+        thread([this] { watch(); }) {}
+  ~Watchdog() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      isOver = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+private:
+  void watch() {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (changed.wait_until(lock, deadline.time(), [this] { return isOver; }))
+      return;
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    ::_exit(1);
+  }
+
+  const Deadline deadline;
+  const std::string text;
+  bool isOver = false;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::thread thread;
+};
+
+/// What people call an MPI, and what installs it.
+struct Known {
+  LauncherKind kind;
+  const char *plugin, *name, *package;
+};
+} // namespace
+
+static constexpr Known knownLibraries[] = {
+    {LauncherKind::openmpi, "openmpi", "Open MPI", "libopenmpi-dev"},
+    {LauncherKind::pmix, "openmpi", "Open MPI", "libopenmpi-dev"},
+    {LauncherKind::mpich, "mpich", "MPICH", "libmpich-dev"},
+    {LauncherKind::mvapich, "mvapich", "MVAPICH", nullptr},
+};
+
+static const Known &knownOf(LauncherKind kind) {
+  for (const Known &known : knownLibraries)
+    if (known.kind == kind)
+      return known;
+  return knownLibraries[0];
+}
+
+struct MpiNetwork::Impl {
+  const ColrowMpi *mpi = nullptr;
+  ColrowMpiWorld world = {};
+  double limit = 0;
+  std::string tool;
+  std::function<void(StringRef)> told;
+  std::atomic<bool> isEnding{false};
+  std::thread mover;
+
+  /// What was sent goes on its way although no rank waits for anything.
+  void move() {
+    while (!isEnding.load()) {
+      ::usleep(1000);
+      check(mpi->progress());
+    }
+  }
+  void check(int code) {
+    if (LLVM_UNLIKELY(code != 0))
+      fail(code);
+  }
+  [[noreturn]] void fail(int code);
+};
+
+void MpiNetwork::Impl::fail(int code) {
+  char text[COLROW_MPI_TEXT];
+  mpi->describe(code, text);
+  std::string line = formatv("{0}: {1}", world.library, text);
+  if (told)
+    told(line);
+  line = formatv("{0}: error: {1}\n", tool, line);
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(1);
+}
+
+static std::string defaultPath(const Known &known) {
+  SmallString<128> program;
+  if (sys::fs::real_path("/proc/self/exe", program))
+    return "";
+  StringRef folder = sys::path::parent_path(sys::path::parent_path(program));
+  return formatv("{0}/lib/colrow/libcolrow-mpi-{1}.so", folder, known.plugin);
+}
+
+static Expected<const ColrowMpi *> load(const Known &known) {
+  std::optional<std::string> named = environmentOf("COLROW_MPI_PLUGIN");
+  std::string path = named ? *named : defaultPath(known);
+  std::string cure =
+      known.package
+          ? formatv("install {0} and build Colrow again", known.package).str()
+          : formatv("build Colrow where {0}'s mpicc is found", known.name)
+                .str();
+  if (!named && !sys::fs::exists(path))
+    return failure("started by {0}'s launcher, but this build has no plug-in "
+                   "for {0} ({1}): {2}",
+                   known.name, path, cure);
+  std::string what = named ? "COLROW_MPI_PLUGIN=" + path : path;
+  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return failure("the plug-in for {0} cannot be loaded: {1}: {2}", known.name,
+                   ::dlerror(), cure);
+  auto *get =
+      reinterpret_cast<decltype(&colrow_mpi)>(::dlsym(library, "colrow_mpi"));
+  if (!get)
+    return failure("{0}: is no plug-in for MPI", what);
+  const ColrowMpi *mpi = get();
+  if (mpi->abi != COLROW_MPI_ABI)
+    return failure("{0}: is of another version of Colrow: build it again",
+                   what);
+  return mpi;
+}
+
+MpiNetwork::MpiNetwork(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+
+MpiNetwork::~MpiNetwork() {
+  impl->isEnding.store(true);
+  if (impl->mover.joinable())
+    impl->mover.join();
+}
+
+/// Of several processes that all get the same error the first one prints.
+static std::string lateText(const LaunchInfo &launch, const char *tool,
+                            StringRef text) {
+  if (launch.process != 0)
+    return "";
+  return formatv("{0}: error: {1}\n", tool, text);
+}
+
+Expected<std::unique_ptr<MpiNetwork>>
+MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
+  const Known &known = knownOf(launch.kind);
+  Expected<const ColrowMpi *> mpi = load(known);
+  if (!mpi)
+    return mpi.takeError();
+  auto impl = std::make_unique<Impl>();
+  impl->mpi = *mpi;
+  impl->limit = seconds;
+  impl->tool = tool;
+  int code;
+  {
+    std::string text =
+        formatv("{0} has not started after {1} s (--limit): not all of the {2} "
+                "processes are there",
+                known.name, seconds, launch.processes);
+    Watchdog watchdog(seconds + (launch.process != 0),
+                      lateText(launch, tool, text));
+    code = impl->mpi->init(&impl->world);
+  }
+  if (code != 0) {
+    char text[COLROW_MPI_TEXT];
+    impl->mpi->describe(code, text);
+    return failure("{0} cannot start: {1}", known.name, text);
+  }
+  const ColrowMpiWorld &world = impl->world;
+  if (world.size != launch.processes || world.rank != launch.process)
+    return failure("the launcher says that this is process {0} of {1}, but {2} "
+                   "says {3} of {4}: start with the mpirun of {5}, or name the "
+                   "launcher (--launcher)",
+                   launch.process, launch.processes, world.library, world.rank,
+                   world.size, known.name);
+  Impl &running = *impl;
+  impl->mover = std::thread([&running] { running.move(); });
+  return std::unique_ptr<MpiNetwork>(new MpiNetwork(std::move(impl)));
+}
+
+unsigned MpiNetwork::process() const { return impl->world.rank; }
+unsigned MpiNetwork::processes() const { return impl->world.size; }
+unsigned MpiNetwork::maxTag() const { return impl->world.max_tag; }
+StringRef MpiNetwork::library() const { return impl->world.library; }
+
+void MpiNetwork::onFailure(std::function<void(StringRef)> told) {
+  impl->told = std::move(told);
+}
+
+Network::Request MpiNetwork::send(const void *from, size_t bytes,
+                                  unsigned process, unsigned tag) {
+  Request request;
+  impl->check(impl->mpi->send(from, bytes, process, tag, &request));
+  return request;
+}
+
+Network::Request MpiNetwork::receive(void *to, size_t bytes, unsigned process,
+                                     unsigned tag) {
+  Request request;
+  impl->check(impl->mpi->receive(to, bytes, process, tag, &request));
+  return request;
+}
+
+bool MpiNetwork::test(Request &request) {
+  int isDone = 0;
+  impl->check(impl->mpi->test(&request, &isDone));
+  return isDone != 0;
+}
+
+void MpiNetwork::finish() {
+  impl->isEnding.store(true);
+  impl->mover.join();
+  Watchdog watchdog(impl->limit,
+                    formatv("{0}: error: {1} does not end after {2} s\n",
+                            impl->tool, impl->world.library, impl->limit));
+  (void)impl->mpi->finalize();
+}
+
+} // namespace colrow::runtime

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * The plug-in's side: messages on a communicator of our own, errors returned.
+ */
+
+#define _GNU_SOURCE
+#include "Plugin.h"
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t),
+               "a request fits its handle");
+
+static MPI_Comm processes;
+/* Where the library lets one thread in at a time. */
+static int is_serialized;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void enter(void) {
+  if (is_serialized)
+    pthread_mutex_lock(&mutex);
+}
+
+static int leave(int code) {
+  if (is_serialized)
+    pthread_mutex_unlock(&mutex);
+  return code;
+}
+
+static void describe(int code, char text[COLROW_MPI_TEXT]) {
+  char whole[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  if (MPI_Error_string(code, whole, &length) != MPI_SUCCESS)
+    strcpy(whole, "unknown error");
+  whole[strcspn(whole, "\n")] = '\0';
+  strncpy(text, whole, COLROW_MPI_TEXT - 1);
+  text[COLROW_MPI_TEXT - 1] = '\0';
+}
+
+/* Settings that a user has made are kept. */
+static void set_defaults(void) {
+#ifdef OPEN_MPI
+  /* Shared memory is ours; Open MPI's leaves files when a process is killed. */
+  setenv("OMPI_MCA_btl", "self,tcp", 0);
+#endif
+  setenv("UCX_HANDLE_ERRORS", "none", 0);
+}
+
+static int initialize(void) {
+  int provided = MPI_THREAD_SINGLE;
+  int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+  if (code != MPI_SUCCESS)
+    return code;
+  is_serialized = provided < MPI_THREAD_MULTIPLE;
+  if (provided < MPI_THREAD_SERIALIZED)
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  code = MPI_Comm_dup(MPI_COMM_WORLD, &processes);
+  if (code == MPI_SUCCESS)
+    code = MPI_Comm_set_errhandler(processes, MPI_ERRORS_RETURN);
+  return code;
+}
+
+static int read_world(ColrowMpiWorld *world) {
+  int rank, size, length, found, *max_tag;
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  MPI_Comm_rank(processes, &rank);
+  MPI_Comm_size(processes, &size);
+  world->rank = (uint32_t)rank;
+  world->size = (uint32_t)size;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &max_tag, &found);
+  world->max_tag = found ? (uint32_t)*max_tag : 32767;
+  MPI_Get_library_version(library, &length);
+  library[strcspn(library, "\n")] = '\0';
+  for (char *c = library; *c; ++c)
+    if (*c < ' ' || *c > '~')
+      *c = ' ';
+  memset(world->library, 0, sizeof(world->library));
+  strncpy(world->library, library, COLROW_MPI_TEXT - 1);
+  return MPI_SUCCESS;
+}
+
+/* MPI libraries and what they load take signals; the program's own stay. */
+static int init(ColrowMpiWorld *world) {
+  struct sigaction before[NSIG];
+  int code;
+  set_defaults();
+  for (int number = 1; number < NSIG; ++number)
+    if (sigaction(number, NULL, &before[number]) != 0)
+      before[number].sa_handler = SIG_ERR;
+  code = initialize();
+  for (int number = 1; number < NSIG; ++number)
+    if (before[number].sa_handler != SIG_ERR)
+      sigaction(number, &before[number], NULL);
+  return code == MPI_SUCCESS ? read_world(world) : code;
+}
+
+static int send_bytes(const void *from, uint64_t bytes, uint32_t to,
+                      uint32_t tag, uint64_t *request) {
+  MPI_Request handle;
+  enter();
+  int code = MPI_Isend(from, (int)bytes, MPI_BYTE, (int)to, (int)tag, processes,
+                       &handle);
+  *request = 0;
+  memcpy(request, &handle, sizeof(handle));
+  return leave(code);
+}
+
+static int receive_bytes(void *to, uint64_t bytes, uint32_t from, uint32_t tag,
+                         uint64_t *request) {
+  MPI_Request handle;
+  enter();
+  int code = MPI_Irecv(to, (int)bytes, MPI_BYTE, (int)from, (int)tag, processes,
+                       &handle);
+  *request = 0;
+  memcpy(request, &handle, sizeof(handle));
+  return leave(code);
+}
+
+static int test(uint64_t *request, int *is_done) {
+  MPI_Request handle;
+  memcpy(&handle, request, sizeof(handle));
+  enter();
+  int code = MPI_Test(&handle, is_done, MPI_STATUS_IGNORE);
+  memcpy(request, &handle, sizeof(handle));
+  return leave(code);
+}
+
+static int progress(void) {
+  int is_there;
+  enter();
+  return leave(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, processes, &is_there,
+                          MPI_STATUS_IGNORE));
+}
+
+/* MPICH may wait for ever, and its launcher does not miss it. */
+static int finalize(void) {
+#ifdef MPICH_VERSION
+  return MPI_SUCCESS;
+#else
+  return MPI_Finalize();
+#endif
+}
+
+__attribute__((visibility("default"))) const ColrowMpi *colrow_mpi(void) {
+  static const ColrowMpi functions = {COLROW_MPI_ABI, init,    send_bytes,
+                                      receive_bytes,  test,    progress,
+                                      finalize,       describe};
+  return &functions;
+}
