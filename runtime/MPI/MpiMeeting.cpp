@@ -5,6 +5,7 @@
 
 #include "colrow/runtime/MPI/MpiMeeting.h"
 #include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/MPI/MpiNetwork.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -216,16 +217,6 @@ static Expected<std::vector<Socket>> follow(Mail &mail, MeetingPlace place,
   job.run = lines[2].str();
   job.token += lines[3].str();
   return rendezvous(place, job, process, seconds);
-}
-
-char ToldByFirst::ID = 0;
-
-void ToldByFirst::log(raw_ostream &out) const {
-  out << "process 0 has an error";
-}
-
-std::error_code ToldByFirst::convertToErrorCode() const {
-  return inconvertibleErrorCode();
 }
 
 Expected<std::vector<Socket>> rendezvousByMpi(Network &network,

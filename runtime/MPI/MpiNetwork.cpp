@@ -8,9 +8,11 @@
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <atomic>
 #include <condition_variable>
-#include <cstring>
+#include <csignal>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
 #include <thread>
@@ -53,6 +55,24 @@ private:
   std::thread thread;
 };
 
+/// MPI libraries and what they load take signals; the program's own stay.
+class KeptSignals {
+public:
+  KeptSignals() {
+    for (int number = 1; number < NSIG; ++number)
+      isKnown[number] = ::sigaction(number, nullptr, &before[number]) == 0;
+  }
+  ~KeptSignals() {
+    for (int number = 1; number < NSIG; ++number)
+      if (isKnown[number])
+        (void)::sigaction(number, &before[number], nullptr);
+  }
+
+private:
+  struct sigaction before[NSIG];
+  bool isKnown[NSIG] = {};
+};
+
 /// What people call an MPI, and what installs it.
 struct Known {
   LauncherKind kind;
@@ -72,6 +92,16 @@ static const Known &knownOf(LauncherKind kind) {
     if (known.kind == kind)
       return known;
   return knownLibraries[0];
+}
+
+char ToldByFirst::ID = 0;
+
+void ToldByFirst::log(raw_ostream &out) const {
+  out << "process 0 has an error";
+}
+
+std::error_code ToldByFirst::convertToErrorCode() const {
+  return inconvertibleErrorCode();
 }
 
 struct MpiNetwork::Impl {
@@ -144,6 +174,14 @@ static Expected<const ColrowMpi *> load(const Known &known) {
   return mpi;
 }
 
+/// Before the libraries are loaded, which read them. A user's own stay.
+static void setDefaults() {
+  // Open MPI's shared memory leaves files when a process is killed; ours serves
+  // within a machine.
+  ::setenv("OMPI_MCA_btl", "self,tcp", /*overwrite=*/0);
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+}
+
 MpiNetwork::MpiNetwork(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
 MpiNetwork::~MpiNetwork() {
@@ -160,9 +198,27 @@ static std::string lateText(const LaunchInfo &launch, const char *tool,
   return formatv("{0}: error: {1}\n", tool, text);
 }
 
+/// A library that another MPI's launcher has started takes itself to be alone.
+static Error checkWorld(const LaunchInfo &launch, const Known &known,
+                        const ColrowMpiWorld &world) {
+  if (world.size == launch.processes && world.rank == launch.process)
+    return Error::success();
+  if (launch.process != 0)
+    return make_error<ToldByFirst>();
+  return failure("the variables of {0}'s launcher say process {1} of {2}, but "
+                 "the library that was loaded, {3}, says {4} of {5}: start "
+                 "with the mpirun of that library, or name the launcher "
+                 "(--launcher)",
+                 known.name, launch.process, launch.processes,
+                 StringRef(world.library).split(',').first, world.rank,
+                 world.size);
+}
+
 Expected<std::unique_ptr<MpiNetwork>>
 MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
   const Known &known = knownOf(launch.kind);
+  KeptSignals kept;
+  setDefaults();
   Expected<const ColrowMpi *> mpi = load(known);
   if (!mpi)
     return mpi.takeError();
@@ -185,13 +241,8 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
     impl->mpi->describe(code, text);
     return failure("{0} cannot start: {1}", known.name, text);
   }
-  const ColrowMpiWorld &world = impl->world;
-  if (world.size != launch.processes || world.rank != launch.process)
-    return failure("the launcher says that this is process {0} of {1}, but {2} "
-                   "says {3} of {4}: start with the mpirun of {5}, or name the "
-                   "launcher (--launcher)",
-                   launch.process, launch.processes, world.library, world.rank,
-                   world.size, known.name);
+  if (Error error = checkWorld(launch, known, impl->world))
+    return std::move(error);
   Impl &running = *impl;
   impl->mover = std::thread([&running] { running.move(); });
   return std::unique_ptr<MpiNetwork>(new MpiNetwork(std::move(impl)));

@@ -3,12 +3,9 @@
  * The plug-in's side: messages on a communicator of our own, errors returned.
  */
 
-#define _GNU_SOURCE
 #include "Plugin.h"
 #include <mpi.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t),
@@ -38,15 +35,6 @@ static void describe(int code, char text[COLROW_MPI_TEXT]) {
   whole[strcspn(whole, "\n")] = '\0';
   strncpy(text, whole, COLROW_MPI_TEXT - 1);
   text[COLROW_MPI_TEXT - 1] = '\0';
-}
-
-/* Settings that a user has made are kept. */
-static void set_defaults(void) {
-#ifdef OPEN_MPI
-  /* Shared memory is ours; Open MPI's leaves files when a process is killed. */
-  setenv("OMPI_MCA_btl", "self,tcp", 0);
-#endif
-  setenv("UCX_HANDLE_ERRORS", "none", 0);
 }
 
 static int initialize(void) {
@@ -83,18 +71,8 @@ static int read_world(ColrowMpiWorld *world) {
   return MPI_SUCCESS;
 }
 
-/* MPI libraries and what they load take signals; the program's own stay. */
 static int init(ColrowMpiWorld *world) {
-  struct sigaction before[NSIG];
-  int code;
-  set_defaults();
-  for (int number = 1; number < NSIG; ++number)
-    if (sigaction(number, NULL, &before[number]) != 0)
-      before[number].sa_handler = SIG_ERR;
-  code = initialize();
-  for (int number = 1; number < NSIG; ++number)
-    if (before[number].sa_handler != SIG_ERR)
-      sigaction(number, &before[number], NULL);
+  int code = initialize();
   return code == MPI_SUCCESS ? read_world(world) : code;
 }
 

@@ -7,7 +7,7 @@
 #include "Options.h"
 #include "Processes.h"
 #include "Train.h"
-#include "colrow/runtime/MPI/MpiMeeting.h"
+#include "colrow/runtime/MPI/MpiNetwork.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>

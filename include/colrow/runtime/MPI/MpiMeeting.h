@@ -11,14 +11,6 @@
 
 namespace colrow::runtime {
 
-/// An error that process 0 prints.
-class ToldByFirst : public llvm::ErrorInfo<ToldByFirst> {
-public:
-  static char ID;
-  void log(llvm::raw_ostream &out) const override;
-  std::error_code convertToErrorCode() const override;
-};
-
 /// As rendezvous(), at a port that process 0 chooses: of the loopback interface
 /// when all run on one machine. What only this run's processes know is added to
 /// the job's token; it goes over MPI's connections as they are, so on several
