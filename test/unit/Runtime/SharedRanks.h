@@ -23,7 +23,7 @@ bool inProcesses(unsigned processes, llvm::function_ref<void(unsigned)> f,
 /// What a rank of a test has.
 struct TestRank {
   unsigned rank;
-  SharedMemoryTransport &transport;
+  Transport &transport;
   char *arena;           // zeroed
   const char *constants; // the same in every process, at places of their own
 };
