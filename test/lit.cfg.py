@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """lit: .mlir and .test files run their RUN lines; test/runs holds tests written in Python."""
 import os
+import shutil
+import subprocess
 
 import lit.formats
 
@@ -25,6 +27,16 @@ if config.sanitize:
     config.environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     # MLIR's own libraries are not instrumented and reuse memory that our code has poisoned.
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+
+# Processes of an MPI, where the build has found it; of two machines, where network namespaces can be made.
+for mpi in ("openmpi", "mpich"):
+    plugin = os.path.join(config.colrow_build, "lib", "colrow", f"libcolrow-mpi-{mpi}.so")
+    if os.path.exists(plugin) and shutil.which(f"mpirun.{mpi}"):
+        config.available_features.add(mpi)
+two_machines = os.path.join(config.test_source_root, "harness", "two-machines")
+if subprocess.run(["timeout", "-k", "1", "20", two_machines, "true"], stdin=subprocess.DEVNULL,
+                  capture_output=True).returncode == 0:
+    config.available_features.add("two-machines")
 
 config.substitutions += [
     ("%python", config.python),

@@ -1,0 +1,13 @@
+# RUN: %python %s %t
+# REQUIRES: mpich
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Processes that MPICH's launcher starts on one machine leave the bits of threads: one rank each, or two. Nobody says where they meet."""
+import sys
+
+import colrow
+import mpi
+
+training = mpi.Training(colrow.workspace(sys.argv[1]), colrow.llama_config)
+training.check("processes", mpi.launcher("mpich", 4))
+training.check("mixed", mpi.launcher("mpich", 2))
+mpi.refuse(mpi.launcher("mpich", 3), "train", training.plan, "--seed", 1, "--steps", 0, says=("4 ranks", "3 processes"))
