@@ -203,8 +203,6 @@ static Error checkWorld(const LaunchInfo &launch, const Known &known,
                         const ColrowMpiWorld &world) {
   if (world.size == launch.processes && world.rank == launch.process)
     return Error::success();
-  if (launch.process != 0)
-    return make_error<ToldByFirst>();
   return failure("the variables of {0}'s launcher say process {1} of {2}, but "
                  "the library that was loaded, {3}, says {4} of {5}: start "
                  "with the mpirun of that library, or name the launcher "

@@ -5,8 +5,12 @@
 
 #include "Plugin.h"
 #include <mpi.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t),
                "a request fits its handle");
@@ -114,14 +118,27 @@ static int progress(void) {
                           MPI_STATUS_IGNORE));
 }
 
-/* MPICH may wait for ever, and its launcher does not miss it. */
-static int finalize(void) {
 #ifdef MPICH_VERSION
+/* MPI_Finalize waits for ever where UCX closes connections while the other side
+ * waits in PMI's barrier. What Hydra has to hear is that this process ends in
+ * order: else it kills those that have not ended yet. */
+static int finalize(void) {
+  static const char message[] = "cmd=finalize\n";
+  const char *number = getenv("PMI_FD");
+  struct stat status;
+  if (!number || !getenv("HYDI_CONTROL_FD"))
+    return MPI_SUCCESS;
+  int fd = (int)strtol(number, NULL, 10);
+  if (fstat(fd, &status) != 0 || !S_ISSOCK(status.st_mode) ||
+      send(fd, message, sizeof(message) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    return MPI_SUCCESS;
+  struct pollfd answer = {fd, POLLIN, 0};
+  poll(&answer, 1, 1000);
   return MPI_SUCCESS;
-#else
-  return MPI_Finalize();
-#endif
 }
+#else
+static int finalize(void) { return MPI_Finalize(); }
+#endif
 
 __attribute__((visibility("default"))) const ColrowMpi *colrow_mpi(void) {
   static const ColrowMpi functions = {COLROW_MPI_ABI, init,    send_bytes,

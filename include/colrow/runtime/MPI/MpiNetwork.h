@@ -27,7 +27,7 @@ public:
   /// Loads and starts the MPI of `launch.kind`: the plug-in that
   /// COLROW_MPI_PLUGIN names, else ../lib/colrow/libcolrow-mpi-KIND.so beside
   /// the program's folder. Errors name what is missing, or that another MPI's
-  /// launcher has started the processes (process 0 says it). MPI's start has no
+  /// launcher has started the processes. MPI's start has no
   /// limit of its own: after `seconds` the process ends with a line that begins
   /// with `tool`.
   static llvm::Expected<std::unique_ptr<MpiNetwork>>
