@@ -11,13 +11,8 @@
 #include "colrow/runtime/Support/Errors.h"
 #include <cmath>
 #include <cstring>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 using namespace llvm;
-
-// OpenBLAS only; other BLAS libraries are told by their environment variables.
-extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
 
 namespace colrow::runtime {
 
@@ -55,13 +50,15 @@ struct Executor::Impl {
   Regions regions(unsigned rank);
   char *address(unsigned rank, const plan::Program &program,
                 const plan::Operand &operand);
-  std::unique_ptr<LoadedProgram> load(Programs programs);
+  Error openLibraries();
+  Expected<std::unique_ptr<LoadedProgram>> load(Programs programs);
 
   const plan::Plan &plan;
   ExecutorOptions options;
   Mesh mesh;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
+  std::unique_ptr<GemmLibraries> libraries;
   SharedMemoryTransport transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
@@ -131,16 +128,28 @@ Error Executor::Impl::findKernels() {
   return Error::success();
 }
 
-std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
+Error Executor::Impl::openLibraries() {
+  auto found = GemmLibraries::open(gemmTypesOf(plan), ranks.size());
+  if (!found)
+    return found.takeError();
+  libraries = std::move(*found);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<LoadedProgram>> Executor::Impl::load(Programs found) {
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
   const Programs &tables = result->programs;
   LoadedProgram::Impl &to = *result->impl;
   std::vector<const plan::Input *> inputs = tables.inputs();
   for (unsigned r = 0; r < ranks.size(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,      mesh,           r, regions(r), kernels,
-                        transport, ranks[r].groups};
-    to.ranks.push_back(std::make_unique<RankProgram>(context, program));
+    RankContext context{
+        plan,      mesh, r, regions(r), kernels, transport, ranks[r].groups,
+        *libraries};
+    Error error = Error::success();
+    to.ranks.push_back(std::make_unique<RankProgram>(context, program, error));
+    if (error)
+      return error;
     if (!program.inputs())
       continue;
     for (const plan::Input *input : *program.inputs()) {
@@ -166,30 +175,11 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   return result;
 }
 
-/// OpenBLAS maps 128 MiB a thread and tries for ever when it cannot: with
-/// a limit on address space, see first that there is room.
-static Error checkRoomForBlas(unsigned ranks) {
-  struct rlimit limit;
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return Error::success();
-  uint64_t bytes = (uint64_t(ranks) * 192 + 64) << 20; // stacks and heaps too
-  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    return failure("cannot allocate {0} bytes of work memory for BLAS on {1} "
-                   "ranks: the limit on address space is {2} bytes (ulimit -v)",
-                   bytes, ranks, uint64_t(limit.rlim_cur));
-  ::munmap(room, bytes);
-  return Error::success();
-}
-
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Executor::~Executor() = default;
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
-  if (openblas_set_num_threads)
-    openblas_set_num_threads(1);
   if (unsigned ranks = Mesh(plan).ranks(); ranks > maxRanks)
     return failure("is for {0} ranks, at most {1} can be threads of a process",
                    ranks, maxRanks);
@@ -198,7 +188,7 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
     return std::move(error);
   if (Error error = impl->findKernels())
     return std::move(error);
-  if (Error error = checkRoomForBlas(impl->ranks.size()))
+  if (Error error = impl->openLibraries())
     return std::move(error);
   if (Error error = impl->threads.start())
     return std::move(error);
@@ -207,6 +197,10 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
 
 const plan::Plan &Executor::plan() const { return impl->plan; }
 const Mesh &Executor::mesh() const { return impl->mesh; }
+
+const std::string &Executor::libraries() const {
+  return impl->libraries->description();
+}
 
 char *Executor::persistent(unsigned rank) {
   return impl->ranks[rank].persistent.get();
@@ -226,7 +220,10 @@ Expected<LoadedProgram *> Executor::open(StringRef name) {
   Expected<Programs> found = Programs::find(impl->plan, name);
   if (!found)
     return found.takeError();
-  impl->programs.push_back(impl->load(std::move(*found)));
+  auto loaded = impl->load(std::move(*found));
+  if (!loaded)
+    return loaded.takeError();
+  impl->programs.push_back(std::move(*loaded));
   return impl->programs.back().get();
 }
 
