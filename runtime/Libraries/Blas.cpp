@@ -50,16 +50,11 @@ static void setOneThread(Library &library) {
   addOpenMpOf(library);
 }
 
-/// "OpenBLAS 0.3.21 ... Haswell MAX_THREADS=64": its own words where it has
-/// some, else its name.
+/// "OpenBLAS 0.3.21 ... Haswell MAX_THREADS=64": its own words, where it has
+/// some.
 static std::string describe(Library &library) {
-  if (const char *(*config)(); library.find("openblas_get_config", config)) {
-    const char *(*core)();
-    std::string text = config();
-    if (library.find("openblas_get_corename", core))
-      text += formatv(" ({0})", core());
-    return text;
-  }
+  if (const char *(*config)(); library.find("openblas_get_config", config))
+    return config();
   if (void (*version)(char *, int);
       library.find("MKL_Get_Version_String", version)) {
     char text[256] = {};
