@@ -3,7 +3,10 @@
 // Meeting the other processes, and leaving them.
 
 #include "Processes.h"
+#include "colrow/runtime/Job/Rendezvous.h"
+#include "colrow/runtime/Job/Token.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -24,21 +27,28 @@ static Error checkCount(const LaunchInfo &launch,
       nameOf(launch.kind), launch.processes, options.processes);
 }
 
-static Expected<std::unique_ptr<StarControl>>
-meet(const LaunchInfo &launch, const ProcessOptions &options) {
-  if (launch.kind != LauncherKind::own)
-    return failure("started by {0} as one of {1} processes: this is not "
-                   "supported yet",
+static Expected<std::vector<Socket>> socketsOf(const LaunchInfo &launch,
+                                               const RunOptions &options) {
+  if (launch.kind == LauncherKind::own)
+    return takeSockets(launch.controlFds);
+  Expected<std::string> token = readToken(environmentOf);
+  if (!token)
+    return token.takeError();
+  if (!launch.hasRendezvous())
+    return failure("started by {0} as one of {1} processes: give --rendezvous "
+                   "HOST:PORT, where process 0 is to listen",
                    nameOf(launch.kind), launch.processes);
-  auto sockets = takeSockets(launch.controlFds);
-  if (!sockets)
-    return sockets.takeError();
-  return StarControl::create(launch.process, launch.processes,
-                             std::move(*sockets), options.limit);
+  JobDescription job;
+  job.name = sys::path::filename(options.plan).str();
+  job.run = launch.run;
+  job.processes = launch.processes;
+  job.token = std::move(*token);
+  return rendezvous({launch.host, launch.port, options.trustNetwork}, job,
+                    launch.process, options.limit);
 }
 
 Expected<Processes> Processes::join(const LaunchInfo &launch,
-                                    const ProcessOptions &options) {
+                                    const RunOptions &options) {
   Processes result;
   if (launch.kind == LauncherKind::threads) {
     result.jobOfAll = std::make_unique<Job>();
@@ -46,7 +56,11 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
   }
   if (Error error = checkCount(launch, options))
     return std::move(error);
-  auto star = meet(launch, options);
+  auto sockets = socketsOf(launch, options);
+  if (!sockets)
+    return sockets.takeError();
+  auto star = StarControl::create(launch.process, launch.processes,
+                                  std::move(*sockets), options.limit);
   if (!star)
     return star.takeError();
   auto monitor =

@@ -17,7 +17,7 @@ class Processes {
 public:
   /// Meets the others. Error: they cannot be met, or are not to be.
   static llvm::Expected<Processes> join(const runtime::LaunchInfo &launch,
-                                        const ProcessOptions &options);
+                                        const RunOptions &options);
 
   runtime::Job &job() { return *jobOfAll; }
   /// Null in a run of one process.
