@@ -46,8 +46,8 @@ public:
   void watch(Watched watched);
   void unwatch();
 
-  /// The orderly end: all processes call it. Afterwards none is missed. Does not
-  /// return when one is gone before.
+  /// The orderly end: all processes call it. Afterwards none is missed. Does
+  /// not return when one is gone before.
   void leave();
 
 private:
