@@ -51,7 +51,7 @@ def main():
     random = np.random.default_rng(0)
     x, w = random.normal(size=(24, 96)).astype(np.float32), random.normal(size=(40, 96)).astype(np.float32)
     inputs, outputs = folder / "in.safetensors", folder / "out.safetensors"
-    save_safetensors(inputs, {"x": x, "w": w})
+    save_safetensors(inputs, {"arg0": x, "arg1": w})
     wide = compiled(folder, "wide", PRODUCT.replace("xbf16", "xf32"))
     narrow = compiled(folder, "narrow", PRODUCT)
     sums = compiled(folder, "sums", "func.func @sums(%x: tensor<24x96xf32>) -> tensor<24x96xf32> {\n"
@@ -64,7 +64,7 @@ def main():
            says=["wide.plan: ", "COLROW_BLAS=/nowhere/libblas.so: cannot be loaded"])
     refuse("tp-run", *arguments(narrow, "product", inputs, outputs), leaves=[outputs], env=nowhere,
            says=["narrow.plan: ", f"{'COLROW_ONEDNN' if has_bf16 else 'COLROW_BLAS'}=/nowhere/"])
-    save_safetensors(folder / "x.safetensors", {"x": x})
+    save_safetensors(folder / "x.safetensors", {"arg0": x})
     succeed("tp-run", *arguments(sums, "sums", folder / "x.safetensors", outputs), env=nowhere)
     succeed("tp-run", "--help", env=nowhere)
 
