@@ -37,6 +37,26 @@ Socket connected(uint16_t port) {
   return socket;
 }
 
+/// A port on which nobody listens, and which nobody else is given.
+struct FreePort {
+  Socket holder;
+  uint16_t number = 0;
+
+  FreePort() : holder(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    int on = 1; // leaves it to those who know it
+    ::setsockopt(holder.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on,
+                 sizeof(on));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    ::inet_pton(AF_INET, loopback, &address.sin_addr);
+    socklen_t size = sizeof(address);
+    auto *generic = reinterpret_cast<sockaddr *>(&address);
+    EXPECT_EQ(::bind(holder.descriptor(), generic, size), 0);
+    EXPECT_EQ(::getsockname(holder.descriptor(), generic, &size), 0);
+    number = ntohs(address.sin_port);
+  }
+};
+
 void say(const Socket &socket, StringRef text) {
   EXPECT_EQ(textOf(sendAll(socket.descriptor(), text, Deadline::in(5))), "");
 }
@@ -118,17 +138,14 @@ TEST(Rendezvous, AllMeetAndNobodyListensAfter) {
 }
 
 TEST(Rendezvous, OthersMayComeFirst) {
-  uint16_t port;
-  {
-    RunningHub hub(jobOf(1), 0); // a port that is free
-    port = hub.place.port;
-  }
+  FreePort port;
   JobDescription job = jobOf(2);
   std::thread other([&] {
-    EXPECT_EQ(textOf(rendezvous({loopback, port, false}, job, 1, 5)), "");
+    EXPECT_EQ(textOf(rendezvous({loopback, port.number, false}, job, 1, 5)),
+              "");
   });
   ::usleep(50 * 1000);
-  EXPECT_EQ(textOf(rendezvous({loopback, port, false}, job, 0, 5)), "");
+  EXPECT_EQ(textOf(rendezvous({loopback, port.number, false}, job, 0, 5)), "");
   other.join();
 }
 
@@ -221,18 +238,14 @@ TEST(Rendezvous, SlowOnesAreDropped) {
 
 /// As a launcher by hand would have it.
 TEST(Rendezvous, FromLaunchToControl) {
-  uint16_t port;
-  {
-    RunningHub hub(jobOf(1), 0);
-    port = hub.place.port;
-  }
+  FreePort port;
   auto run = [&](unsigned process) {
     LaunchInfo info;
     info.kind = LauncherKind::environment;
     info.process = process;
     info.processes = 3;
     info.host = loopback;
-    info.port = port;
+    info.port = port.number;
     auto control = connectJob(info, {"step.plan", "secret"});
     ASSERT_EQ(textOf(control), "");
     EXPECT_EQ(textOf(agree(**control, Error::success())), "");
@@ -316,14 +329,11 @@ TEST(Rendezvous, AnotherProgramsPort) {
 }
 
 TEST(Rendezvous, NobodyThere) {
-  uint16_t port;
-  {
-    RunningHub hub(jobOf(1), 0);
-    port = hub.place.port;
-  }
-  EXPECT_EQ(textOf(rendezvous({loopback, port, false}, jobOf(2), 1, 0.1)),
-            "process 1 could not join process 0 at 127.0.0.1:" +
-                std::to_string(port) + " for 0.1 s: Connection refused");
+  FreePort port;
+  EXPECT_EQ(
+      textOf(rendezvous({loopback, port.number, false}, jobOf(2), 1, 0.1)),
+      "process 1 could not join process 0 at 127.0.0.1:" +
+          std::to_string(port.number) + " for 0.1 s: Connection refused");
 }
 
 TEST(Rendezvous, OtherMachinesNeedAToken) {
