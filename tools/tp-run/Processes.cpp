@@ -3,7 +3,7 @@
 // Meeting the other processes, and leaving them.
 
 #include "Processes.h"
-#include "colrow/runtime/Job/Rendezvous.h"
+#include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Token.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Path.h"
@@ -27,24 +27,17 @@ static Error checkCount(const LaunchInfo &launch,
       nameOf(launch.kind), launch.processes, options.processes);
 }
 
-static Expected<std::vector<Socket>> socketsOf(const LaunchInfo &launch,
-                                               const RunOptions &options) {
-  if (launch.kind == LauncherKind::own)
-    return takeSockets(launch.controlFds);
+static Expected<std::unique_ptr<StarControl>>
+meet(const LaunchInfo &launch, const RunOptions &options) {
+  ConnectOptions connecting;
   Expected<std::string> token = readToken(environmentOf);
   if (!token)
     return token.takeError();
-  if (!launch.hasRendezvous())
-    return failure("started by {0} as one of {1} processes: give --rendezvous "
-                   "HOST:PORT, where process 0 is to listen",
-                   nameOf(launch.kind), launch.processes);
-  JobDescription job;
-  job.name = sys::path::filename(options.plan).str();
-  job.run = launch.run;
-  job.processes = launch.processes;
-  job.token = std::move(*token);
-  return rendezvous({launch.host, launch.port, options.trustNetwork}, job,
-                    launch.process, options.limit);
+  connecting.plan = sys::path::filename(options.plan).str();
+  connecting.token = std::move(*token);
+  connecting.trustNetwork = options.trustNetwork;
+  connecting.limit = options.limit;
+  return connectJob(launch, connecting);
 }
 
 Expected<Processes> Processes::join(const LaunchInfo &launch,
@@ -56,11 +49,7 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
   }
   if (Error error = checkCount(launch, options))
     return std::move(error);
-  auto sockets = socketsOf(launch, options);
-  if (!sockets)
-    return sockets.takeError();
-  auto star = StarControl::create(launch.process, launch.processes,
-                                  std::move(*sockets), options.limit);
+  auto star = meet(launch, options);
   if (!star)
     return star.takeError();
   auto monitor =

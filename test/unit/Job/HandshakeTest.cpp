@@ -265,7 +265,8 @@ TEST(Handshake, AnyBytes) {
 }
 
 struct TokenFile {
-  std::string path = testing::TempDir() + "colrow-token";
+  std::string path =
+      testing::TempDir() + "colrow-token-" + std::to_string(::getpid());
   TokenFile(StringRef text, mode_t mode) {
     std::ofstream(path) << text.str();
     ::chmod(path.c_str(), mode);
