@@ -39,6 +39,8 @@ Error Machine::allocate(StringRef use, uint64_t bytes) {
     Expected<SharedArena> arena = SharedArena::create(use, bytes);
     if (!arena)
       return arena.takeError();
+    if (members.size() == 1) // open files may be fewer than ranks
+      arena->closeFile();
     arenas[rank - all.first] = std::move(*arena);
   }
   return Error::success();
