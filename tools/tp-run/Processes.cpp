@@ -37,6 +37,7 @@ meet(const LaunchInfo &launch, const RunOptions &options) {
   connecting.token = std::move(*token);
   connecting.trustNetwork = options.trustNetwork;
   connecting.limit = options.limit;
+  connecting.meetSeconds = options.limit;
   return connectJob(launch, connecting);
 }
 
