@@ -43,6 +43,7 @@ namespace colrow::runtime {
 
 /// dnnl_version is `version`, and so on.
 struct OneDnnFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): it declares `name`
 #define X(name) decltype(&dnnl_##name) name = nullptr;
   COLROW_ONEDNN_FUNCTIONS(X)
 #undef X

@@ -34,7 +34,9 @@ struct GemmShape {
 GemmShape shapeOf(const plan::Gemm &gemm);
 
 /// A product of one shape, ready to run on one thread at a time. Invariant:
-/// run() allocates nothing of ours (oneDNN keeps its arguments on the heap).
+/// nothing of ours is allocated or looked up in run(). oneDNN itself allocates
+/// at each call: lists of arguments (300 bytes), and for matrices whose rows
+/// have gaps the memory that it packs them into.
 class PreparedGemm {
 public:
   virtual ~PreparedGemm() = default;
