@@ -337,8 +337,8 @@ TEST(Rendezvous, NobodyThere) {
 }
 
 TEST(Rendezvous, OtherMachinesNeedAToken) {
-  // 192.0.2.0/24 is nobody's.
-  for (StringRef host : {"192.0.2.1", "0.0.0.0", "::", "2001:db8::1"})
+  // 203.0.113.0/24 is nobody's.
+  for (StringRef host : {"203.0.113.77", "0.0.0.0", "::", "2001:db8::1"})
     for (unsigned process : {0u, 1u}) {
       std::string text =
           textOf(rendezvous({host.str(), 29500, false}, jobOf(2), process, 5));
@@ -349,7 +349,7 @@ TEST(Rendezvous, OtherMachinesNeedAToken) {
   JobDescription job = jobOf(2), secret = jobOf(2, "secret");
   EXPECT_EQ(textOf(Hub::listen({"0.0.0.0", 0, true}, job)), "");
   EXPECT_EQ(textOf(Hub::listen({"0.0.0.0", 0, false}, secret)), "");
-  EXPECT_TRUE(StringRef(textOf(Hub::listen({"192.0.2.1", 0, true}, job)))
+  EXPECT_TRUE(StringRef(textOf(Hub::listen({"203.0.113.77", 0, true}, job)))
                   .contains("must be an address of process 0's machine"));
 }
 
