@@ -9,15 +9,11 @@
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Machine.h"
 #include "colrow/runtime/Support/Errors.h"
+#include <atomic>
 #include <cmath>
 #include <cstring>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 using namespace llvm;
-
-// OpenBLAS only; other BLAS libraries are told by their environment variables.
-extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
 
 namespace colrow::runtime {
 
@@ -46,32 +42,38 @@ LoadedProgram::~LoadedProgram() = default;
 
 struct Executor::Impl {
   Impl(const plan::Plan &plan, const ExecutorOptions &options)
-      : plan(plan), trace(options.trace), job(options.job ? *options.job : own),
-        mesh(plan), mine(job.ranksOf(job.process(), mesh.ranks())),
-        ranks(mine.count), threads(mine) {}
+      : plan(plan), trace(options.trace), monitor(options.monitor),
+        job(options.job ? *options.job : own), mesh(plan),
+        mine(job.ranksOf(job.process(), mesh.ranks())), ranks(mine.count),
+        threads(mine) {}
 
   Error allocate();
   Error populate();
   Error findKernels();
+  void watch();
   Rank &of(unsigned rank) { return ranks[rank - mine.first]; }
   char *address(unsigned rank, const plan::Program &program,
                 const plan::Operand &operand);
   const char *measure(const Programs &programs, StringRef role,
                       plan::DType &type);
-  std::unique_ptr<LoadedProgram> load(Programs programs);
+  Error openLibraries();
+  Expected<std::unique_ptr<LoadedProgram>> load(Programs programs);
 
   const plan::Plan &plan;
   bool trace;
+  Monitor *monitor;
   Job own; // of this process alone
   Job &job;
   Mesh mesh;
   RankRange mine;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
+  std::unique_ptr<GemmLibraries> libraries;
   std::unique_ptr<Machine> machine;
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
+  std::atomic<const LoadedProgram *> running{nullptr}; // last
   RankThreads threads;
 };
 
@@ -102,6 +104,7 @@ Error Executor::Impl::allocate() {
       reinterpret_cast<const char *>(listOf(plan.constants()).data());
   for (unsigned r = mine.first; r < mine.end(); ++r) {
     of(r).regions = layout.in(machine->arena(r), constants);
+    machine->page().status(r).op.store(-1);
     auto *scalars = new (&scalarsOf(of(r))) ScalarBlock;
     auto coordinates = mesh.coordinates(r);
     for (size_t axis = 0; axis < coordinates.size(); ++axis)
@@ -164,16 +167,34 @@ const char *Executor::Impl::measure(const Programs &programs, StringRef role,
   return nullptr;
 }
 
-std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
+Error Executor::Impl::openLibraries() {
+  auto found = GemmLibraries::open(gemmTypesOf(plan), ranks.size());
+  if (!found)
+    return found.takeError();
+  libraries = std::move(*found);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<LoadedProgram>> Executor::Impl::load(Programs found) {
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
   const Programs &tables = result->programs;
   LoadedProgram::Impl &to = *result->impl;
   std::vector<const plan::Input *> inputs = tables.inputs();
   for (unsigned r = mine.first; r < mine.end(); ++r) {
     const plan::Program &program = tables.of(r);
-    RankContext context{plan,    mesh,       r,           of(r).regions,
-                        kernels, *transport, of(r).groups};
-    to.ranks.push_back(std::make_unique<RankProgram>(context, program));
+    RankContext context{plan,
+                        mesh,
+                        r,
+                        of(r).regions,
+                        kernels,
+                        *transport,
+                        of(r).groups,
+                        machine->page().status(r),
+                        *libraries};
+    Error error = Error::success();
+    to.ranks.push_back(std::make_unique<RankProgram>(context, program, error));
+    if (error)
+      return error;
     if (!program.inputs())
       continue;
     for (const plan::Input *input : *program.inputs()) {
@@ -192,25 +213,37 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   return result;
 }
 
-/// OpenBLAS maps 128 MiB a thread and tries for ever when it cannot: with
-/// a limit on address space, see first that there is room.
-static Error checkRoomForBlas(unsigned ranks) {
-  struct rlimit limit;
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return Error::success();
-  uint64_t bytes = (uint64_t(ranks) * 192 + 64) << 20; // stacks and heaps too
-  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    return failure("cannot allocate {0} bytes of work memory for BLAS on {1} "
-                   "ranks: the limit on address space is {2} bytes (ulimit -v)",
-                   bytes, ranks, uint64_t(limit.rlim_cur));
-  ::munmap(room, bytes);
-  return Error::success();
+/// "step 5, tp.all_reduce at ...": all processes run one program at a time.
+static std::string placeOf(const RankStatus &status, unsigned rank,
+                           const LoadedProgram *program) {
+  int64_t step = status.step.load(), op = status.op.load();
+  if (step == 0 || !program)
+    return "the start";
+  auto *instructions = program->tables().of(rank).instructions();
+  if (op < 0 || !instructions || op >= int64_t(instructions->size()))
+    return formatv("step {0}, between two programs", step);
+  const plan::Instruction &at = *instructions->Get(op);
+  StringRef name = textOf(at.name());
+  return formatv("step {0}, {1} ({2})", step,
+                 name.empty() ? "instruction" : name,
+                 plan::EnumNameOp(at.op_type()));
+}
+
+void Executor::Impl::watch() {
+  if (!monitor)
+    return;
+  monitor->watch({machine.get(), mine, [this](unsigned rank) {
+                    return placeOf(machine->page().status(rank), rank,
+                                   running.load());
+                  }});
 }
 
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
-Executor::~Executor() = default;
+
+Executor::~Executor() {
+  if (impl->monitor)
+    impl->monitor->unwatch();
+}
 
 static Error checkShares(unsigned ranks, unsigned processes) {
   if (ranks % processes != 0)
@@ -225,8 +258,6 @@ static Error checkShares(unsigned ranks, unsigned processes) {
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
-  if (openblas_set_num_threads)
-    openblas_set_num_threads(1);
   if (Error error = checkShares(Mesh(plan).ranks(),
                                 options.job ? options.job->processes() : 1))
     return std::move(error);
@@ -235,12 +266,13 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
     return std::move(error);
   if (Error error = impl->findKernels())
     return std::move(error);
-  if (Error error = checkRoomForBlas(impl->ranks.size()))
+  if (Error error = impl->openLibraries())
     return std::move(error);
   if (Error error = impl->threads.start())
     return std::move(error);
   if (Error error = impl->populate())
     return std::move(error);
+  impl->watch();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
@@ -248,6 +280,10 @@ const plan::Plan &Executor::plan() const { return impl->plan; }
 const Mesh &Executor::mesh() const { return impl->mesh; }
 Job &Executor::job() const { return impl->job; }
 RankRange Executor::ranks() const { return impl->mine; }
+
+const std::string &Executor::libraries() const {
+  return impl->libraries->description();
+}
 
 char *Executor::persistent(unsigned rank) {
   return impl->of(rank).regions[plan::Region::persistent];
@@ -269,7 +305,10 @@ Expected<LoadedProgram *> Executor::open(StringRef name) {
   Expected<Programs> found = Programs::find(impl->plan, name);
   if (!found)
     return found.takeError();
-  impl->programs.push_back(impl->load(std::move(*found)));
+  auto loaded = impl->load(std::move(*found));
+  if (!loaded)
+    return loaded.takeError();
+  impl->programs.push_back(std::move(*loaded));
   return impl->programs.back().get();
 }
 
@@ -323,6 +362,9 @@ StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
     scalars.step = inputs.step;
   }
   LoadedProgram::Impl &loaded = *program.impl;
+  impl->running.store(&program);
+  for (unsigned r = impl->mine.first; r < impl->mine.end(); ++r)
+    impl->machine->page().status(r).step.store(inputs.step);
   onRanks([&](unsigned r) {
     RankProgram &mine = *loaded.ranks[r - impl->mine.first];
     if (impl->trace)

@@ -33,8 +33,8 @@ void RankProgram::runOne(const Step &step) {
   switch (step.kind) {
   case plan::Op::Gemm: {
     const Gemm &gemm = gemms[step.index];
-    return runGemm(gemm.shape, at(gemm.a), at(gemm.b), at(gemm.c),
-                   workspace.data());
+    return gemm.prepared->run(at(gemm.a), at(gemm.b), at(gemm.c),
+                              reinterpret_cast<char *>(workspace.data()));
   }
   case plan::Op::Launch:
     return runLaunch(launches[step.index]);
@@ -69,6 +69,10 @@ template <bool traced>
 void RankProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
   for (uint32_t i = begin; i < end; ++i) {
     const Step &step = code[i];
+    // Only this thread writes them: others look how far it is.
+    status.op.store(i, std::memory_order_relaxed);
+    status.executed.store(status.executed.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
     if (step.kind == plan::Op::Loop) {
       const Loop &loop = loops[step.index];
       for (index[depth] = 0; index[depth] < loop.trips; ++index[depth])
@@ -83,11 +87,15 @@ void RankProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
   }
 }
 
-void RankProgram::run() { runRange<false>(0, code.size(), 0); }
+void RankProgram::run() {
+  runRange<false>(0, code.size(), 0);
+  status.op.store(-1, std::memory_order_relaxed);
+}
 
 void RankProgram::runTraced(std::vector<TraceEvent> &events) {
   trace = &events;
   runRange<true>(0, code.size(), 0);
+  status.op.store(-1, std::memory_order_relaxed);
 }
 
 } // namespace colrow::runtime

@@ -8,7 +8,6 @@
 #include "colrow/runtime/Support/FileIdentity.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <cstdlib>
 #include <vector>
 
 using namespace llvm;
@@ -89,37 +88,6 @@ Error checkFiles(const FunctionOptions &options) {
                      {{"the plan", options.plan},
                       {"--inputs", options.inputs},
                       {"--weights", options.weights}});
-}
-
-namespace {
-/// How a launcher tells its processes how many they are. `rank`: set beside it
-/// for each process, so that a size left in the environment counts for nothing.
-struct Launcher {
-  StringLiteral name, size, rank;
-};
-} // namespace
-
-static constexpr Launcher launchers[] = {
-    {"torchrun", "WORLD_SIZE", "RANK"},
-    {"Open MPI", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    {"MPI", "PMI_SIZE", "PMI_RANK"},
-    {"MVAPICH", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"},
-    {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-};
-
-Error checkLauncher() {
-  for (const Launcher &launcher : launchers) {
-    const char *size = std::getenv(launcher.size.data());
-    int64_t processes = 0;
-    if (!size || !std::getenv(launcher.rank.data()) ||
-        StringRef(size).getAsInteger(10, processes) || processes < 2)
-      continue;
-    return failure("started by {0} as one of {1} processes ({2}={1}), each of "
-                   "which would train all by itself: start tp-run once, its "
-                   "ranks are threads",
-                   launcher.name, processes, launcher.size);
-  }
-  return Error::success();
 }
 
 } // namespace colrow::tprun

@@ -15,10 +15,6 @@ namespace colrow::tprun {
 llvm::Error checkFiles(const Options &options);
 llvm::Error checkFiles(const FunctionOptions &options);
 
-/// Refuses to run as one of several processes of a launcher: each would train
-/// by itself.
-llvm::Error checkLauncher();
-
 } // namespace colrow::tprun
 
 #endif // COLROW_TOOLS_TPRUN_FILES_H

@@ -79,10 +79,12 @@ static Error setInputs(const FunctionOptions &options, Executor &executor,
   return Feed(executor, program, std::move(*data)).set(0);
 }
 
-static Error runOnce(const FunctionOptions &options, Job &job) {
+static Error runOnce(const FunctionOptions &options, Processes &processes) {
+  Job &job = processes.job();
   if (Error error = checkFiles(options))
     return error;
-  Expected<Session> session = Session::start(options, job, /*trace=*/false);
+  Expected<Session> session =
+      Session::start(options, processes, /*trace=*/false);
   if (!session)
     return session.takeError();
   Executor &executor = *session->executor;
@@ -105,8 +107,8 @@ static Error runOnce(const FunctionOptions &options, Job &job) {
   return writeOutputs(executor, outputs, options.outputs);
 }
 
-Error run(const FunctionOptions &options, Job &job) {
-  return finish(job, runOnce(options, job));
+Error run(const FunctionOptions &options, Processes &processes) {
+  return finish(processes.job(), runOnce(options, processes));
 }
 
 } // namespace colrow::tprun

@@ -6,14 +6,14 @@
 #define COLROW_TOOLS_TPRUN_FUNCTION_H
 
 #include "Options.h"
-#include "colrow/runtime/Job/Job.h"
+#include "Processes.h"
 #include "llvm/Support/Error.h"
 
 namespace colrow::tprun {
 
 /// Gives a program its inputs, runs it and writes its outputs, as one of the
-/// processes of `job`.
-llvm::Error run(const FunctionOptions &options, runtime::Job &job);
+/// processes of a run.
+llvm::Error run(const FunctionOptions &options, Processes &processes);
 
 } // namespace colrow::tprun
 

@@ -4,6 +4,7 @@
 
 #include "Options.h"
 #include "CommandLine.h"
+#include "colrow/runtime/Job/Launch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -18,7 +19,7 @@ cl::SubCommand function("function", "Run a program of a plan once");
 
 cl::OptionCategory start("Start (one of these)");
 cl::OptionCategory once("Function");
-cl::OptionCategory both("Ranks");
+cl::OptionCategory both("Processes");
 cl::OptionCategory work("Training");
 cl::OptionCategory keep("Writing: checkpoints");
 cl::OptionCategory look("Writing: what was done");
@@ -62,9 +63,35 @@ cl::opt<std::string> learningRate("lr", cl::value_desc("X"), cl::init("0.001"),
                                   cl::cat(work), cl::sub(train),
                                   cl::desc("Learning rate (default 0.001)"));
 cl::opt<std::string>
-    ranks("n", cl::value_desc("RANKS"), cl::cat(both), cl::sub(train),
-          cl::sub(function),
-          cl::desc("Ranks, a thread each; must be the plan's"));
+    processes("n", cl::value_desc("P"), cl::cat(both), cl::sub(train),
+              cl::sub(function),
+              cl::desc("Start P processes on this machine, which share the "
+                       "plan's ranks evenly (default: one, whose threads are "
+                       "the ranks). mpirun, srun and torchrun start them "
+                       "themselves"));
+cl::opt<std::string> launcher(
+    "launcher", cl::value_desc("NAME"), cl::cat(both), cl::sub(train),
+    cl::sub(function),
+    cl::desc("Who has started this process: openmpi, mpich, mvapich, pmix, "
+             "srun, torchrun, environment (RANK and WORLD_SIZE) or threads "
+             "(nobody); default: as the environment says"));
+cl::opt<std::string>
+    rendezvous("rendezvous", cl::value_desc("HOST:PORT"), cl::cat(both),
+               cl::sub(train), cl::sub(function),
+               cl::desc("Where processes of several launches meet (default: "
+                        "MASTER_ADDR and MASTER_PORT)"));
+cl::opt<bool> trustNetwork(
+    "trust-network", cl::cat(both), cl::sub(train), cl::sub(function),
+    cl::desc("Let processes of other machines join without COLROW_TOKEN"));
+cl::opt<bool> allowMixedCpus(
+    "allow-mixed-cpus", cl::cat(both), cl::sub(train), cl::sub(function),
+    cl::desc("Run although libraries compute in other ways on some of the "
+             "machines; results then depend on which rank runs where"));
+cl::opt<std::string>
+    limit("limit", cl::value_desc("SECONDS"), cl::init("60"), cl::cat(both),
+          cl::sub(train), cl::sub(function),
+          cl::desc("End the run when a process gives no sign, or does not get "
+                   "on while others wait for it, for so long (default 60)"));
 
 cl::opt<std::string>
     program("program", cl::value_desc("NAME"), cl::cat(once), cl::sub(function),
@@ -132,11 +159,27 @@ bool checkStart() {
   return true;
 }
 
+bool parseProcesses(ProcessOptions &options) {
+  if (!parseWhole<unsigned>(processes, 1, options.processes))
+    return false;
+  if (options.processes > runtime::maxProcesses)
+    return complain("-n takes at most " + Twine(runtime::maxProcesses) +
+                    " processes, not " + processes);
+  if (StringRef(limit).getAsDouble(options.limit) ||
+      !(options.limit >= 0.1 && options.limit <= 1e6))
+    return complain("--limit takes seconds from 0.1 to 1000000, not '" + limit +
+                    "'");
+  options.launcher = launcher;
+  options.rendezvous = rendezvous;
+  options.trustNetwork = trustNetwork;
+  options.allowMixedCpus = allowMixedCpus;
+  return true;
+}
+
 /// What all verbs take.
 bool parseRun(RunOptions &options) {
   uint64_t seedValue = 0;
-  if (!parseWhole<uint64_t>(seed, 0, seedValue) ||
-      !parseWhole<unsigned>(ranks, 1, options.ranks))
+  if (!parseWhole<uint64_t>(seed, 0, seedValue) || !parseProcesses(options))
     return false;
   if (seed.getNumOccurrences())
     options.seed = seedValue;
@@ -161,7 +204,7 @@ bool parseNumbers(Options &options) {
 bool checkPaths() {
   for (const cl::opt<std::string> *option :
        {&weights, &resume, &data, &dataType, &save, &report, &trace,
-        &dumpOutputs, &program, &inputs, &outputs})
+        &dumpOutputs, &program, &inputs, &outputs, &launcher, &rendezvous})
     if (option->getNumOccurrences() && option->empty())
       return complain("--" + option->ArgStr + " takes a " + option->ValueStr +
                       ", not ''");
@@ -225,8 +268,8 @@ std::optional<FunctionOptions> functionOptions() {
 
 std::optional<std::variant<Options, FunctionOptions>>
 parseOptions(int argc, char **argv) {
-  cl::HideUnrelatedOptions({&start, &work, &keep, &look}, train);
-  cl::HideUnrelatedOptions({&start, &once}, function);
+  cl::HideUnrelatedOptions({&start, &work, &keep, &look, &both}, train);
+  cl::HideUnrelatedOptions({&start, &once, &both}, function);
   cl::HideUnrelatedOptions({&start, &work, &keep, &look});
   cl::SetVersionPrinter(
       [](raw_ostream &out) { out << "tp-run " COLROW_VERSION "\n"; });

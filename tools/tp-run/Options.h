@@ -12,13 +12,21 @@
 
 namespace colrow::tprun {
 
+/// How the run's processes start and meet.
+struct ProcessOptions {
+  unsigned processes = 0;           // to start; 0: as the launcher says
+  std::string launcher, rendezvous; // empty: by the environment
+  bool trustNetwork = false;
+  bool allowMixedCpus = false;
+  double limit = 60; // seconds without a sign of another process
+};
+
 /// What all verbs take.
-struct RunOptions {
+struct RunOptions : ProcessOptions {
   std::string plan;
   std::string weights; // folder
   std::optional<uint64_t> seed;
   bool acceptChanges = false;
-  unsigned ranks = 0; // 0: the plan's
 };
 
 struct Options : RunOptions {

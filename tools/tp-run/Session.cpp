@@ -3,43 +3,71 @@
 // Loading of plans, and inputs on their way to the ranks.
 
 #include "Session.h"
+#include "Agreement.h"
 #include "colrow/runtime/Core/HostCpu.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
+#include <gnu/libc-version.h>
 
 using namespace llvm;
 using namespace colrow::runtime;
 
 namespace colrow::tprun {
 
-static Error checkRanks(const RunOptions &options, const plan::Plan &plan) {
+static Error checkRanks(const RunOptions &options, const plan::Plan &plan,
+                        unsigned processes) {
   Mesh mesh(plan);
-  if (options.ranks == 0 || options.ranks == mesh.ranks())
+  if (mesh.ranks() % processes == 0)
     return Error::success();
-  return failure("{0}: was compiled for {1} rank{2} ({3}), not {4}: leave out "
-                 "-n, or compile it with --mesh tp={4}",
+  return failure("{0}: was compiled for {1} rank{2} ({3}), which {4} processes "
+                 "cannot share evenly: start another number of them, or "
+                 "compile it with --mesh tp={4}",
                  options.plan, mesh.ranks(), mesh.ranks() == 1 ? "" : "s",
-                 mesh.text(), options.ranks);
+                 mesh.text(), processes);
 }
 
-Expected<Session> Session::start(const RunOptions &options, Job &job,
-                                 bool trace) {
+/// All that decides how numbers are computed, beside the plan.
+static Error compareLibraries(const Executor &executor) {
+  Error error =
+      compare(executor.job(), {{"what computes", executor.libraries()},
+                               {"the C library", gnu_get_libc_version()}});
+  if (!error)
+    return error;
+  return failure("{0}; --allow-mixed-cpus runs nevertheless",
+                 toString(std::move(error)));
+}
+
+Expected<Session> Session::start(const RunOptions &options,
+                                 Processes &processes, bool trace) {
   Session result;
   Expected<LoadedPlan> loaded = readPlanFile(options.plan);
   if (!loaded)
     return loaded.takeError();
   result.plan = std::move(*loaded);
-  if (Error error = checkRanks(options, result.plan.get()))
+  if (Error error =
+          checkRanks(options, result.plan.get(), processes.job().processes()))
+    return std::move(error);
+  if (Error error =
+          compare(processes.job(),
+                  {{"the version of tp-run", COLROW_VERSION},
+                   {"the plan", formatv("{0} with contents {1:x16}",
+                                        sys::path::filename(options.plan),
+                                        result.plan.hash())}}))
     return std::move(error);
   if (Error error = checkHostCpu(result.plan.get()))
     return prefixed(options.plan, std::move(error));
   ExecutorOptions executorOptions;
   executorOptions.trace = trace;
-  executorOptions.job = &job;
+  executorOptions.job = &processes.job();
+  executorOptions.monitor = processes.monitor();
   auto created = Executor::create(result.plan.get(), executorOptions);
   if (!created)
     return prefixed(options.plan, created.takeError());
   result.executor = std::move(*created);
+  if (!options.allowMixedCpus)
+    if (Error error = compareLibraries(*result.executor))
+      return std::move(error);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #define COLROW_TOOLS_TPRUN_SESSION_H
 
 #include "Options.h"
+#include "Processes.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Data/InputData.h"
 
@@ -18,7 +19,7 @@ struct Session {
 
   /// Errors: the plan is none, or for other ranks or another machine.
   static llvm::Expected<Session> start(const RunOptions &options,
-                                       runtime::Job &job, bool trace);
+                                       Processes &processes, bool trace);
   /// The program called `name`, errors with the plan's file.
   llvm::Expected<runtime::LoadedProgram *> open(const RunOptions &options,
                                                 llvm::StringRef name);

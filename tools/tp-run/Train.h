@@ -6,14 +6,14 @@
 #define COLROW_TOOLS_TPRUN_TRAIN_H
 
 #include "Options.h"
-#include "colrow/runtime/Job/Job.h"
+#include "Processes.h"
 #include "llvm/Support/Error.h"
 
 namespace colrow::tprun {
 
 /// Loads the plan, trains, saves and reports as asked, as one of the processes
-/// of `job`.
-llvm::Error run(const Options &options, runtime::Job &job);
+/// of a run.
+llvm::Error run(const Options &options, Processes &processes);
 
 } // namespace colrow::tprun
 

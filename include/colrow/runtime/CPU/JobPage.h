@@ -19,12 +19,15 @@ namespace colrow::runtime {
 /// How far a rank is. Written by the rank, but for the heartbeat, which its
 /// process writes; read by anyone.
 struct alignas(64) RankStatus {
-  /// Of the steady clock, in nanoseconds; 0: none yet.
+  /// Beats of its process.
   std::atomic<int64_t> heartbeat;
   std::atomic<int64_t> step;
-  /// What it runs, as the executor counts.
+  /// The instruction that it runs, an index into its program; -1: none.
   std::atomic<int64_t> op;
-  /// Since when it sleeps in a collective, as the heartbeat; 0: it does not.
+  /// Instructions that it has run in all.
+  std::atomic<int64_t> executed;
+  /// Since when it sleeps in a collective, in the steady clock's nanoseconds;
+  /// 0: it does not.
   std::atomic<int64_t> waitingSince;
 };
 
@@ -73,7 +76,8 @@ std::vector<std::vector<uint8_t>> collectiveAxes(const plan::Plan &plan);
 class JobPage {
 public:
   /// A new page. Error: no memory.
-  static llvm::Expected<JobPage> create(PageLayout layout);
+  static llvm::Expected<JobPage> create(PageLayout layout,
+                                        Sharing sharing = Sharing::processes);
   /// What another process created. Error: not with this layout.
   static llvm::Expected<JobPage> map(int file, PageLayout layout);
 

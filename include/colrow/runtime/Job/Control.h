@@ -30,6 +30,10 @@ public:
 
   /// Whether a process of the job is known to have failed.
   virtual bool hasFailed() const { return false; }
+
+  /// Long work between two exchanges calls this now and then, so that nobody
+  /// takes this process to be stuck.
+  virtual void progress() {}
 };
 
 /// A job of one process.

@@ -52,6 +52,7 @@ public:
   /// Whether a process of the job is gone or has given up: to be asked before
   /// anything is renamed.
   bool hasFailed() const override;
+  void progress() override { control->progress(); }
 
 private:
   llvm::Expected<std::vector<std::string>> exchange(std::string told,
