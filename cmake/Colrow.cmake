@@ -64,6 +64,8 @@ function(colrow_tool name)
     target_precompile_headers(${name} REUSE_FROM colrow_pch)
     target_link_libraries(${name} PRIVATE MLIR LLVM)
   else()
+    # LLVMSupport asks for libz3, libz and libzstd, and little of it needs them.
     target_link_libraries(${name} PRIVATE LLVMSupport)
+    target_link_options(${name} PRIVATE -Wl,--as-needed)
   endif()
 endfunction()

@@ -20,7 +20,7 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["COLROW_BIN"] = tools
 # Machines that need another BLAS kernel, or sanitizer options, say so in the environment.
 for name, value in os.environ.items():
-    if name.startswith(("OPENBLAS_", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")):
+    if name.startswith(("OPENBLAS_", "COLROW_BLAS", "COLROW_ONEDNN", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")):
         config.environment[name] = value
 if config.sanitize:
     config.available_features.add("sanitize")

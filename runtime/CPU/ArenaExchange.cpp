@@ -20,7 +20,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
 #include <poll.h>
 #include <sys/random.h>
@@ -113,7 +112,6 @@ static Expected<FileDescriptor> openProcess(pid_t pid) {
   if (!result)
     return failure("cannot open process {0} (pidfd_open, Linux 5.3): {1}", pid,
                    strerror(errno));
-  ::fcntl(result.get(), F_SETFD, FD_CLOEXEC);
   return std::move(result);
 }
 

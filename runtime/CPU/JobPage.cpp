@@ -58,10 +58,10 @@ JobPage::Header &JobPage::header() const {
   return *reinterpret_cast<Header *>(memory.get());
 }
 
-Expected<JobPage> JobPage::create(PageLayout layout) {
+Expected<JobPage> JobPage::create(PageLayout layout, Sharing sharing) {
   static_assert(sizeof(Header) == headerBytes);
-  Expected<SharedArena> memory =
-      SharedArena::create("what ranks tell each other", layout.bytes());
+  Expected<SharedArena> memory = SharedArena::create(
+      "what ranks tell each other", layout.bytes(), sharing);
   if (!memory)
     return memory.takeError();
   if (Error error = memory->populate())

@@ -46,8 +46,11 @@ SharedArena::~SharedArena() {
 }
 
 Error SharedArena::shortOf(int code) const {
-  return failure("cannot allocate {0} bytes for {1}: {2}", bytes, use,
-                 strerror(code));
+  return failure("cannot allocate {0} bytes for {1}: {2}{3}", bytes, use,
+                 strerror(code),
+                 code == EFBIG ? " (memory that processes share is limited by "
+                                 "ulimit -f)"
+                               : "");
 }
 
 /// What private memory of this size would be refused for. The system checks
@@ -61,8 +64,9 @@ static int checkSize(uint64_t bytes) {
   return 0;
 }
 
-/// At a multiple of huge pages: without it none of them can be one.
-Error SharedArena::mapShared(int file, uint64_t size) {
+/// At a multiple of huge pages: without it none of them can be one. `file`: -1
+/// for memory without one.
+Error SharedArena::mapAligned(int file, uint64_t size) {
   bytes = size;
   uint64_t room = size >= hugeBytes ? size + hugeBytes : size;
   void *reserved = ::mmap(nullptr, room, PROT_NONE,
@@ -74,8 +78,9 @@ Error SharedArena::mapShared(int file, uint64_t size) {
                  ? reinterpret_cast<char *>(
                        alignTo(reinterpret_cast<uintptr_t>(begin), hugeBytes))
                  : begin;
-  if (::mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-             0) == MAP_FAILED) {
+  int kind = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  if (::mmap(at, size, PROT_READ | PROT_WRITE, kind | MAP_FIXED, file, 0) ==
+      MAP_FAILED) {
     int code = errno;
     ::munmap(begin, room);
     return shortOf(code);
@@ -88,18 +93,24 @@ Error SharedArena::mapShared(int file, uint64_t size) {
   return Error::success();
 }
 
-Expected<SharedArena> SharedArena::create(StringRef use, uint64_t bytes) {
+Expected<SharedArena> SharedArena::create(StringRef use, uint64_t bytes,
+                                          Sharing sharing) {
   SharedArena result;
   result.use = use.str();
   result.bytes = roundedSize(bytes);
   if (int code = checkSize(result.bytes))
     return result.shortOf(code);
+  if (sharing == Sharing::threads) {
+    if (Error error = result.mapAligned(-1, result.bytes))
+      return std::move(error);
+    return std::move(result);
+  }
   result.fd =
       FileDescriptor(::memfd_create("colrow", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!result.fd || ::ftruncate(result.file(), result.bytes) != 0 ||
       ::fcntl(result.file(), F_ADD_SEALS, sizeSeals | F_SEAL_SEAL) != 0)
     return result.shortOf(errno);
-  if (Error error = result.mapShared(result.file(), result.bytes))
+  if (Error error = result.mapAligned(result.file(), result.bytes))
     return std::move(error);
   return std::move(result);
 }
@@ -118,7 +129,7 @@ Expected<SharedArena> SharedArena::map(int file, uint64_t bytes) {
   int seals = ::fcntl(file, F_GET_SEALS);
   if (seals < 0 || (seals & sizeSeals) != sizeSeals)
     return failure("memory of another process may still change its size");
-  if (Error error = result.mapShared(file, roundedSize(bytes)))
+  if (Error error = result.mapAligned(file, roundedSize(bytes)))
     return std::move(error);
   return std::move(result);
 }

@@ -4,6 +4,7 @@
 // coordinates become addresses.
 
 #include "RankProgram.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -11,14 +12,15 @@ namespace colrow::runtime {
 
 class RankProgram::Decoder {
 public:
-  Decoder(RankProgram &to, const RankContext &context)
-      : to(to), context(context),
+  Decoder(RankProgram &to, const RankContext &context, Error &error)
+      : to(to), context(context), error(error),
         coordinates(context.mesh.coordinates(context.rank)) {}
 
   void decode(uint32_t begin, uint32_t end, unsigned depth);
 
 private:
   void decodeOne(const plan::Instruction &instruction);
+  void decodeGemm(const plan::Gemm &gemm);
   void decodeLaunch(const plan::Launch &launch);
   void decodeCollective(const plan::Collective &collective);
   void add(plan::Op kind, size_t index) {
@@ -49,9 +51,22 @@ private:
 
   RankProgram &to;
   const RankContext &context;
+  Error &error; // decoding ends with it
   SmallVector<unsigned, maxMeshAxes> coordinates;
   unsigned loopDepth = 0;
 };
+
+void RankProgram::Decoder::decodeGemm(const plan::Gemm &gemm) {
+  auto prepared = context.libraries.prepare(shapeOf(gemm));
+  if (!prepared) {
+    error = prepared.takeError();
+    return;
+  }
+  size_t lines = divideCeil((*prepared)->workspaceBytes(), sizeof(Line));
+  to.workspace.resize(std::max(to.workspace.size(), lines));
+  to.gemms.push_back({std::move(*prepared), address(gemm.a()),
+                      address(gemm.b()), address(gemm.c())});
+}
 
 void RankProgram::Decoder::decodeLaunch(const plan::Launch &launch) {
   Launch result{context.kernels[launch.kernel()],
@@ -91,13 +106,8 @@ void RankProgram::Decoder::decodeCollective(const plan::Collective &c) {
 void RankProgram::Decoder::decodeOne(const plan::Instruction &instruction) {
   switch (instruction.op_type()) {
   case plan::Op::Gemm: {
-    const plan::Gemm &gemm = *instruction.op_as_Gemm();
     add(plan::Op::Gemm, to.gemms.size());
-    to.gemms.push_back({GemmShape(gemm), address(gemm.a()), address(gemm.b()),
-                        address(gemm.c())});
-    size_t room = to.gemms.back().shape.workspaceFloats();
-    to.workspace.resize(std::max(to.workspace.size(), room));
-    return;
+    return decodeGemm(*instruction.op_as_Gemm());
   }
   case plan::Op::Launch:
     add(plan::Op::Launch, to.launches.size());
@@ -125,7 +135,7 @@ void RankProgram::Decoder::decodeOne(const plan::Instruction &instruction) {
 
 void RankProgram::Decoder::decode(uint32_t begin, uint32_t end,
                                   unsigned depth) {
-  for (uint32_t i = begin; i < end; ++i) {
+  for (uint32_t i = begin; i < end && !error; ++i) {
     loopDepth = depth;
     const plan::Instruction &instruction = *to.program.instructions()->Get(i);
     const plan::Loop *loop = instruction.op_as_Loop();
@@ -141,12 +151,13 @@ void RankProgram::Decoder::decode(uint32_t begin, uint32_t end,
 }
 
 RankProgram::RankProgram(const RankContext &context,
-                         const plan::Program &program)
+                         const plan::Program &program, Error &error)
     : program(program), status(context.status) {
+  ErrorAsOutParameter checked(error);
   if (!program.instructions())
     return;
   code.reserve(program.instructions()->size());
-  Decoder(*this, context).decode(0, program.instructions()->size(), 0);
+  Decoder(*this, context, error).decode(0, program.instructions()->size(), 0);
 }
 
 } // namespace colrow::runtime

@@ -12,13 +12,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <sys/mman.h>
-#include <sys/resource.h>
 
 using namespace llvm;
-
-// OpenBLAS only; other BLAS libraries are told by their environment variables.
-extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
 
 namespace colrow::runtime {
 
@@ -63,7 +58,8 @@ struct Executor::Impl {
                 const plan::Operand &operand);
   const char *measure(const Programs &programs, StringRef role,
                       plan::DType &type);
-  std::unique_ptr<LoadedProgram> load(Programs programs);
+  Error openLibraries();
+  Expected<std::unique_ptr<LoadedProgram>> load(Programs programs);
 
   const plan::Plan &plan;
   bool trace;
@@ -76,6 +72,7 @@ struct Executor::Impl {
   RankRange mine;
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
+  std::unique_ptr<GemmLibraries> libraries;
   std::unique_ptr<Machine> machine;
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
@@ -193,7 +190,15 @@ const char *Executor::Impl::measure(const Programs &programs, StringRef role,
   return nullptr;
 }
 
-std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
+Error Executor::Impl::openLibraries() {
+  auto found = GemmLibraries::open(gemmTypesOf(plan), ranks.size());
+  if (!found)
+    return found.takeError();
+  libraries = std::move(*found);
+  return Error::success();
+}
+
+Expected<std::unique_ptr<LoadedProgram>> Executor::Impl::load(Programs found) {
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
   const Programs &tables = result->programs;
   LoadedProgram::Impl &to = *result->impl;
@@ -207,8 +212,12 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
                         kernels,
                         *transport,
                         of(r).groups,
-                        machine->page().status(r)};
-    to.ranks.push_back(std::make_unique<RankProgram>(context, program));
+                        machine->page().status(r),
+                        *libraries};
+    Error error = Error::success();
+    to.ranks.push_back(std::make_unique<RankProgram>(context, program, error));
+    if (error)
+      return error;
     if (!program.inputs())
       continue;
     for (const plan::Input *input : *program.inputs()) {
@@ -225,23 +234,6 @@ std::unique_ptr<LoadedProgram> Executor::Impl::load(Programs found) {
   to.gradNorm = measure(tables, "grad_norm", type);
   to.labels = measure(tables, "token_count", to.labelsType);
   return result;
-}
-
-/// OpenBLAS maps 128 MiB a thread and tries for ever when it cannot: with
-/// a limit on address space, see first that there is room.
-static Error checkRoomForBlas(unsigned ranks) {
-  struct rlimit limit;
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return Error::success();
-  uint64_t bytes = (uint64_t(ranks) * 192 + 64) << 20; // stacks and heaps too
-  void *room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED)
-    return failure("cannot allocate {0} bytes of work memory for BLAS on {1} "
-                   "ranks: the limit on address space is {2} bytes (ulimit -v)",
-                   bytes, ranks, uint64_t(limit.rlim_cur));
-  ::munmap(room, bytes);
-  return Error::success();
 }
 
 /// "step 5, tp.all_reduce at ...": all processes run one program at a time.
@@ -289,8 +281,6 @@ static Error checkShares(unsigned ranks, unsigned processes) {
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
-  if (openblas_set_num_threads)
-    openblas_set_num_threads(1);
   if (Error error = checkShares(Mesh(plan).ranks(),
                                 options.job ? options.job->processes() : 1))
     return std::move(error);
@@ -299,7 +289,7 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
     return std::move(error);
   if (Error error = impl->findKernels())
     return std::move(error);
-  if (Error error = checkRoomForBlas(impl->ranks.size()))
+  if (Error error = impl->openLibraries())
     return std::move(error);
   if (Error error = impl->threads.start())
     return std::move(error);
@@ -313,6 +303,10 @@ const plan::Plan &Executor::plan() const { return impl->plan; }
 const Mesh &Executor::mesh() const { return impl->mesh; }
 Job &Executor::job() const { return impl->job; }
 RankRange Executor::ranks() const { return impl->mine; }
+
+const std::string &Executor::libraries() const {
+  return impl->libraries->description();
+}
 
 char *Executor::persistent(unsigned rank) {
   return impl->of(rank).regions[plan::Region::persistent];
@@ -334,7 +328,10 @@ Expected<LoadedProgram *> Executor::open(StringRef name) {
   Expected<Programs> found = Programs::find(impl->plan, name);
   if (!found)
     return found.takeError();
-  impl->programs.push_back(impl->load(std::move(*found)));
+  auto loaded = impl->load(std::move(*found));
+  if (!loaded)
+    return loaded.takeError();
+  impl->programs.push_back(std::move(*loaded));
   return impl->programs.back().get();
 }
 

@@ -58,7 +58,7 @@ Error Machine::findMembers(Job &job, unsigned ranks) {
 Error Machine::allocate(StringRef use, uint64_t bytes) {
   arenas.resize(all.count);
   for (unsigned rank = mine.first; rank < mine.end(); ++rank) {
-    Expected<SharedArena> arena = SharedArena::create(use, bytes);
+    Expected<SharedArena> arena = SharedArena::create(use, bytes, sharing());
     if (!arena)
       return arena.takeError();
     arenas[rank - all.first] = std::move(*arena);
@@ -71,7 +71,7 @@ Error Machine::meet(Job &job, PageLayout layout, uint64_t arenaBytes) {
   bool makesPage = members.front() == job.process();
   std::vector<int> own;
   if (makesPage) {
-    Expected<JobPage> page = JobPage::create(layout);
+    Expected<JobPage> page = JobPage::create(layout, sharing());
     if (!page)
       return page.takeError();
     shared.emplace(std::move(*page));

@@ -33,8 +33,8 @@ void RankProgram::runOne(const Step &step) {
   switch (step.kind) {
   case plan::Op::Gemm: {
     const Gemm &gemm = gemms[step.index];
-    return runGemm(gemm.shape, at(gemm.a), at(gemm.b), at(gemm.c),
-                   workspace.data());
+    return gemm.prepared->run(at(gemm.a), at(gemm.b), at(gemm.c),
+                              reinterpret_cast<char *>(workspace.data()));
   }
   case plan::Op::Launch:
     return runLaunch(launches[step.index]);

@@ -6,12 +6,12 @@
 #ifndef COLROW_RUNTIME_CORE_RANKPROGRAM_H
 #define COLROW_RUNTIME_CORE_RANKPROGRAM_H
 
-#include "Gemm.h"
 #include "RankMemory.h"
 #include "colrow/runtime/CPU/JobPage.h"
 #include "colrow/runtime/Core/Communicator.h"
 #include "colrow/runtime/Core/Executor.h"
 #include "colrow/runtime/Core/KernelObject.h"
+#include "colrow/runtime/Libraries/GemmLibraries.h"
 #include <map>
 
 namespace colrow::runtime {
@@ -30,12 +30,15 @@ struct RankContext {
   Transport &transport;
   Communicators &groups;
   RankStatus &status; // to be kept
+  const GemmLibraries &libraries;
 };
 
 class RankProgram {
 public:
-  /// Decodes a program of a checked plan.
-  RankProgram(const RankContext &context, const plan::Program &program);
+  /// Decodes a program of a checked plan. Error: a library refuses a matrix
+  /// product.
+  RankProgram(const RankContext &context, const plan::Program &program,
+              llvm::Error &error);
 
   void run();
   /// The same, recording at most Executor::maxTraceEvents in `events`.
@@ -51,7 +54,7 @@ private:
   using Address = Affine<char *>;
 
   struct Gemm {
-    GemmShape shape;
+    std::unique_ptr<PreparedGemm> prepared;
     Address a, b, c;
   };
   struct Launch {
@@ -104,7 +107,10 @@ private:
   std::vector<Affine<int64_t>> intValues;
   std::vector<void *> pointers;
   std::vector<int64_t> ints;
-  std::vector<float> workspace;     // of the largest gemm
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  std::vector<Line> workspace;      // of the largest gemm
   int64_t index[maxLoopDepth] = {}; // of the loops that are running
   std::vector<TraceEvent> *trace = nullptr;
 };

@@ -24,7 +24,8 @@ Expected<std::unique_ptr<Hub>> Hub::listen(const MeetingPlace &place,
   if (!sockets)
     return sockets.takeError();
   uint16_t port = addressOf(sockets->front()).port();
-  auto impl = std::make_unique<Impl>(job, shownAddress(place.host, port));
+  auto impl = std::make_unique<Impl>(job, shownAddress(place.host, port),
+                                     place.pendingSeconds);
   impl->listeners = std::move(*sockets);
   return std::unique_ptr<Hub>(new Hub(std::move(impl)));
 }

@@ -23,8 +23,9 @@ struct Hub::Impl {
     short events = 0; // what poll() has seen
   };
 
-  Impl(const JobDescription &job, std::string at)
-      : job(job), at(std::move(at)), members(job.processes) {}
+  Impl(const JobDescription &job, std::string at, double pendingSeconds)
+      : job(job), at(std::move(at)), pendingSeconds(pendingSeconds),
+        members(job.processes) {}
 
   bool isComplete() const;
   void pollOnce(Deadline deadline);
@@ -41,6 +42,7 @@ struct Hub::Impl {
 
   const JobDescription &job;
   const std::string at; // HOST:PORT
+  const double pendingSeconds;
   std::vector<Socket> listeners;
   std::list<Pending> pending;  // the oldest first
   std::vector<Socket> members; // by process; none yet, or at 0

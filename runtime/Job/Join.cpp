@@ -87,7 +87,7 @@ static Attempt tryAddresses(const MeetingPlace &place,
       attempt.isFinal = true;
       return attempt;
     }
-    Deadline own = deadline.orIn(pendingSeconds);
+    Deadline own = deadline.orIn(place.pendingSeconds);
     Expected<Socket> socket = connectTo(address, own);
     if (!socket) {
       attempt.error = toString(socket.takeError());

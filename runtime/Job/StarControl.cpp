@@ -8,6 +8,7 @@
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cassert>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -97,7 +98,8 @@ readIdentity(unsigned process, StringRef text) {
 
 Expected<std::unique_ptr<StarControl>>
 StarControl::create(unsigned process, unsigned processes,
-                    std::vector<Socket> sockets, double limit) {
+                    std::vector<Socket> sockets, double limit,
+                    double meetSeconds) {
   assert(process < processes &&
          sockets.size() == (process == 0 ? processes - 1 : 1));
   std::unique_ptr<StarControl> star(new StarControl(
@@ -106,7 +108,7 @@ StarControl::create(unsigned process, unsigned processes,
   if (Error error = impl.start())
     return std::move(error);
   Expected<std::vector<std::string>> all =
-      star->gather(machineId() + "\n" + hostName());
+      star->gather(machineId() + "\n" + hostName(), meetSeconds);
   if (!all)
     return all.takeError();
   Impl::Lock lock(impl.mutex);

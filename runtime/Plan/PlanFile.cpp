@@ -97,6 +97,7 @@ Expected<LoadedPlan> loadPlanTable(StringRef name, ArrayRef<uint8_t> table) {
     return failure("{0}: plan file is damaged: its tables are inconsistent",
                    name);
   result.root = plan::GetPlan(result.storage.get());
+  result.sum = xxh3_64bits(table);
   if (auto fault = checkPlanTables(*result.root))
     return failure("{0}: {1}", name, textOfFault(*result.root, *fault));
   return result;

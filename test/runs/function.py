@@ -67,11 +67,14 @@ def main():
         plan = folder / f"f{ranks}.plan"
         succeed("tp-compile", graph, "--function", "--mesh", f"tp={ranks}", "--topology", FLAT,
                 *(["--pin", "w=0:tp"] if ranks > 1 else []), "-o", plan)
-        succeed("tp-run", "function", plan, "--seed", 0, "--inputs", inputs, "--outputs", outputs)
-        found = load_safetensors(outputs)
-        check(sorted(found) == ["loss_like", "result1"], f"outputs {sorted(found)} at tp={ranks}")
-        check(np.array_equal(found["loss_like"], z), f"z differs at tp={ranks}")
-        check(np.array_equal(found["result1"], x), f"x differs at tp={ranks}")
+        for processes in {1, ranks}:
+            outputs.unlink(missing_ok=True)
+            succeed("tp-run", "function", plan, "-n", processes, "--seed", 0, "--inputs", inputs, "--outputs", outputs)
+            found = load_safetensors(outputs)
+            where = f"tp={ranks} in {processes} processes"
+            check(sorted(found) == ["loss_like", "result1"], f"outputs {sorted(found)} at {where}")
+            check(np.array_equal(found["loss_like"], z), f"z differs at {where}")
+            check(np.array_equal(found["result1"], x), f"x differs at {where}")
     plan = folder / "loss.plan"
     succeed("tp-compile", loss, "--function", "-o", plan)
     succeed("tp-run", "function", plan, "--seed", 0, "--outputs", outputs)

@@ -33,6 +33,26 @@ Error finish(Job &job, Error error) {
   return make_error<ToldElsewhere>();
 }
 
+/// A value as an error shows it.
+static StringRef shown(StringRef value) {
+  return value.empty() ? "none" : value.take_front(300);
+}
+
+Error compare(Job &job, ArrayRef<Common> mine) {
+  for (const Common &common : mine) {
+    auto all = job.gather(StringRef(common.value).take_front(Job::maxBytes));
+    if (!all)
+      return all.takeError();
+    for (unsigned process = 1; process < all->size(); ++process)
+      if ((*all)[process] != all->front())
+        return failure("the processes do not run the same: {0} of process 0 "
+                       "is {1}, of process {2} {3}",
+                       common.title, shown(all->front()), process,
+                       shown((*all)[process]));
+  }
+  return Error::success();
+}
+
 namespace {
 /// What a process tells of a step, in its machine's own form.
 struct StepMessage {

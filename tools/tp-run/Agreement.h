@@ -21,6 +21,14 @@ public:
 /// the error to print.
 llvm::Error finish(runtime::Job &job, llvm::Error error);
 
+/// Something that must be the same in all processes, and how it is called.
+struct Common {
+  std::string title, value;
+};
+
+/// Error, at all processes: the first of `mine` that differs, with both values.
+llvm::Error compare(runtime::Job &job, llvm::ArrayRef<Common> mine);
+
 /// What a step leaves, agreed by all processes.
 struct AgreedStep {
   float loss = 0;

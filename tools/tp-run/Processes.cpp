@@ -3,6 +3,7 @@
 // Meeting the other processes, and leaving them.
 
 #include "Processes.h"
+#include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Rendezvous.h"
 #include "colrow/runtime/Job/Token.h"
 #include "colrow/runtime/MPI/MpiMeeting.h"
@@ -28,30 +29,34 @@ static Error checkCount(const LaunchInfo &launch,
       nameOf(launch.kind), launch.processes, options.processes);
 }
 
-static Expected<std::vector<Socket>> meetOverTcp(const LaunchInfo &launch,
-                                                 const RunOptions &options,
-                                                 MpiNetwork *mpi) {
-  Expected<std::string> token = readToken(environmentOf);
-  if (!token)
-    return token.takeError();
-  JobDescription job{sys::path::filename(options.plan).str(), launch.run,
-                     launch.processes, std::move(*token)};
-  if (!launch.hasRendezvous())
-    return rendezvousByMpi(*mpi, std::move(job), options.trustNetwork,
-                           options.limit);
-  MeetingPlace place{launch.host, launch.port, options.trustNetwork};
-  return rendezvous(place, job, launch.process, options.limit);
+/// Where nobody says where the processes are to meet, MPI does.
+static Expected<std::unique_ptr<StarControl>>
+meetByMpi(MpiNetwork &mpi, const LaunchInfo &launch,
+          const ConnectOptions &options) {
+  JobDescription job{options.plan, "", launch.processes, options.token};
+  auto sockets = rendezvousByMpi(mpi, std::move(job), options.trustNetwork,
+                                 options.meetSeconds);
+  if (!sockets)
+    return sockets.takeError();
+  return StarControl::create(launch.process, launch.processes,
+                             std::move(*sockets), options.limit,
+                             options.meetSeconds);
 }
 
 static Expected<std::unique_ptr<StarControl>>
 meet(const LaunchInfo &launch, const RunOptions &options, MpiNetwork *mpi) {
-  auto sockets = launch.kind == LauncherKind::own
-                     ? takeSockets(launch.controlFds)
-                     : meetOverTcp(launch, options, mpi);
-  if (!sockets)
-    return sockets.takeError();
-  return StarControl::create(launch.process, launch.processes,
-                             std::move(*sockets), options.limit);
+  ConnectOptions connecting;
+  Expected<std::string> token = readToken(environmentOf);
+  if (!token)
+    return token.takeError();
+  connecting.plan = sys::path::filename(options.plan).str();
+  connecting.token = std::move(*token);
+  connecting.trustNetwork = options.trustNetwork;
+  connecting.limit = options.limit;
+  connecting.meetSeconds = options.limit;
+  if (mpi && !launch.hasRendezvous())
+    return meetByMpi(*mpi, launch, connecting);
+  return connectJob(launch, connecting);
 }
 
 Expected<Processes> Processes::join(const LaunchInfo &launch,

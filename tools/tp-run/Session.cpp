@@ -3,9 +3,12 @@
 // Loading of plans, and inputs on their way to the ranks.
 
 #include "Session.h"
+#include "Agreement.h"
 #include "colrow/runtime/Core/HostCpu.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
+#include <gnu/libc-version.h>
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -24,6 +27,17 @@ static Error checkRanks(const RunOptions &options, const plan::Plan &plan,
                  mesh.text(), processes);
 }
 
+/// All that decides how numbers are computed, beside the plan.
+static Error compareLibraries(const Executor &executor) {
+  Error error =
+      compare(executor.job(), {{"what computes", executor.libraries()},
+                               {"the C library", gnu_get_libc_version()}});
+  if (!error)
+    return error;
+  return failure("{0}; --allow-mixed-cpus runs nevertheless",
+                 toString(std::move(error)));
+}
+
 Expected<Session> Session::start(const RunOptions &options,
                                  Processes &processes, bool trace) {
   Session result;
@@ -33,6 +47,13 @@ Expected<Session> Session::start(const RunOptions &options,
   result.plan = std::move(*loaded);
   if (Error error =
           checkRanks(options, result.plan.get(), processes.job().processes()))
+    return std::move(error);
+  if (Error error =
+          compare(processes.job(),
+                  {{"the version of tp-run", COLROW_VERSION},
+                   {"the plan", formatv("{0} with contents {1:x16}",
+                                        sys::path::filename(options.plan),
+                                        result.plan.hash())}}))
     return std::move(error);
   if (Error error = checkHostCpu(result.plan.get()))
     return prefixed(options.plan, std::move(error));
@@ -46,6 +67,9 @@ Expected<Session> Session::start(const RunOptions &options,
   if (!created)
     return prefixed(options.plan, created.takeError());
   result.executor = std::move(*created);
+  if (!options.allowMixedCpus)
+    if (Error error = compareLibraries(*result.executor))
+      return std::move(error);
   return result;
 }
 

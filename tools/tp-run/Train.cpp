@@ -14,6 +14,7 @@
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "colrow/runtime/Core/Trace.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -89,11 +90,32 @@ Error Trainer::checkOutputs() const {
   return Error::success();
 }
 
+/// The options that all processes must have alike.
+static std::vector<Common> decisive(const Options &options) {
+  auto given = [](bool is) { return is ? "given" : "not given"; };
+  return {
+      {"--steps", std::to_string(options.steps)},
+      {"--lr", formatv("{0:e17}", options.learningRate)},
+      {"--seed", options.seed ? std::to_string(*options.seed) : ""},
+      {"--save-every", std::to_string(options.saveEvery)},
+      {"--weights", given(!options.weights.empty())},
+      {"--resume", given(!options.resume.empty())},
+      {"--save", given(!options.save.empty())},
+      {"--overwrite", given(options.overwrite)},
+      {"--accept-changes", given(options.acceptChanges)},
+      {"--data", given(!options.data.empty())},
+      {"--trace", given(!options.trace.empty())},
+      {"--dump-outputs", given(!options.dumpOutputs.empty())},
+  };
+}
+
 Error Trainer::prepare() {
   if (job.isFirst() && !isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
   if (Error error = checkFiles(options))
+    return error;
+  if (Error error = compare(job, decisive(options)))
     return error;
   Expected<Session> started =
       Session::start(options, processes, /*trace=*/!options.trace.empty());
@@ -181,6 +203,8 @@ Error Trainer::openData() {
   feed.emplace(*executor, *program, std::move(*opened));
   std::string name = sys::path::filename(options.data).str();
   std::string mark = contentMark(options.data);
+  if (Error error = compare(job, {{"the contents of --data", mark}}))
+    return error;
   if (!state.dataMark.empty() && state.dataMark != mark)
     notes.push_back(formatv("--data {0}: is not what {1} was trained on ({2}): "
                             "goes on at sample {3} of it",

@@ -197,6 +197,14 @@ TEST(Handshake, ProofsAreOfOneMeetingAndRole) {
   EXPECT_EQ(reply, proof);
   EXPECT_EQ(join.receive("A" + proof.substr(1), reply), Join::State::refused);
   EXPECT_EQ(join.error(), "what listens there does not know the job's token");
+  // Nor is what process 0 once said of use with another process' nonce.
+  Join again(job, 1, nonceOf('k'));
+  std::string challenge = heard.toJoin.substr(0, heard.toJoin.size() - 33);
+  EXPECT_EQ(again.receive(challenge, reply), Join::State::open);
+  EXPECT_EQ(again.receive(welcome, reply), Join::State::refused);
+  Join same(job, 1, nonceOf('j'));
+  EXPECT_EQ(same.receive(challenge, reply), Join::State::open);
+  EXPECT_EQ(same.receive(welcome, reply), Join::State::joined);
 }
 
 /// A challenge must come after a hello: nothing is heard ahead of time.
@@ -265,7 +273,8 @@ TEST(Handshake, AnyBytes) {
 }
 
 struct TokenFile {
-  std::string path = testing::TempDir() + "colrow-token";
+  std::string path =
+      testing::TempDir() + "colrow-token-" + std::to_string(::getpid());
   TokenFile(StringRef text, mode_t mode) {
     std::ofstream(path) << text.str();
     ::chmod(path.c_str(), mode);
@@ -319,6 +328,8 @@ TEST(Machine, IsOneForThreadsOfOneKernel) {
   EXPECT_LE(id.size(), 200u);
   EXPECT_TRUE(StringRef(id).ends_with(" user " + std::to_string(::geteuid())));
   EXPECT_NE(hostName(), "");
+  EXPECT_FALSE(StringRef(networkAddress()).starts_with("127."));
+  EXPECT_NE(networkAddress(), "::1");
 }
 
 } // namespace

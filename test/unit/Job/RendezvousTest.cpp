@@ -4,7 +4,9 @@
 
 #include "colrow/runtime/Job/Rendezvous.h"
 #include "SocketPair.h"
+#include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Frames.h"
+#include "colrow/runtime/Job/Machine.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "gtest/gtest.h"
 #include <arpa/inet.h>
@@ -35,6 +37,26 @@ Socket connected(uint16_t port) {
   return socket;
 }
 
+/// A port on which nobody listens, and which nobody else is given.
+struct FreePort {
+  Socket holder;
+  uint16_t number = 0;
+
+  FreePort() : holder(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    int on = 1; // leaves it to those who know it
+    ::setsockopt(holder.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on,
+                 sizeof(on));
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    ::inet_pton(AF_INET, loopback, &address.sin_addr);
+    socklen_t size = sizeof(address);
+    auto *generic = reinterpret_cast<sockaddr *>(&address);
+    EXPECT_EQ(::bind(holder.descriptor(), generic, size), 0);
+    EXPECT_EQ(::getsockname(holder.descriptor(), generic, &size), 0);
+    number = ntohs(address.sin_port);
+  }
+};
+
 void say(const Socket &socket, StringRef text) {
   EXPECT_EQ(textOf(sendAll(socket.descriptor(), text, Deadline::in(5))), "");
 }
@@ -50,17 +72,19 @@ bool isClosed(const Socket &socket) {
 /// Process 0 in a thread of its own.
 struct RunningHub {
   JobDescription job;
+  MeetingPlace place;
   std::unique_ptr<Hub> hub;
   std::vector<Socket> sockets;
   std::string error;
   std::thread thread;
 
-  RunningHub(JobDescription described, double seconds)
-      : job(std::move(described)) {
-    auto listening = Hub::listen({loopback, 0, false}, job);
+  RunningHub(JobDescription described, double seconds,
+             MeetingPlace at = {loopback})
+      : job(std::move(described)), place(std::move(at)) {
+    auto listening = Hub::listen(place, job);
     EXPECT_EQ(textOf(listening), "");
     hub = std::move(*listening);
-    place = {loopback, hub->port(), false};
+    place.port = hub->port();
     thread = std::thread([this, seconds] {
       auto accepted = hub->accept(seconds);
       error = textOf(accepted);
@@ -72,7 +96,6 @@ struct RunningHub {
     if (thread.joinable())
       thread.join();
   }
-  MeetingPlace place;
 };
 
 /// All of a job join `hub`, and talk.
@@ -115,17 +138,14 @@ TEST(Rendezvous, AllMeetAndNobodyListensAfter) {
 }
 
 TEST(Rendezvous, OthersMayComeFirst) {
-  uint16_t port;
-  {
-    RunningHub hub(jobOf(1), 0); // a port that is free
-    port = hub.place.port;
-  }
+  FreePort port;
   JobDescription job = jobOf(2);
   std::thread other([&] {
-    EXPECT_EQ(textOf(rendezvous({loopback, port, false}, job, 1, 5)), "");
+    EXPECT_EQ(textOf(rendezvous({loopback, port.number, false}, job, 1, 5)),
+              "");
   });
   ::usleep(50 * 1000);
-  EXPECT_EQ(textOf(rendezvous({loopback, port, false}, job, 0, 5)), "");
+  EXPECT_EQ(textOf(rendezvous({loopback, port.number, false}, job, 0, 5)), "");
   other.join();
 }
 
@@ -199,6 +219,56 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
   EXPECT_EQ(textOf(StarControl::create(1, 4, std::move(*first), 5)), text);
 }
 
+TEST(Rendezvous, SlowOnesAreDropped) {
+  MeetingPlace place = {loopback, 0, false, /*pendingSeconds=*/0.1};
+  RunningHub hub(jobOf(2), 0.5, place);
+  Socket silent = connected(hub.place.port), slow = connected(hub.place.port);
+  // A byte now and then keeps no place.
+  for (char c : protocolLine) {
+    (void)textOf(sendAll(slow.descriptor(), StringRef(&c, 1), Deadline::in(5)));
+    ::usleep(10 * 1000);
+  }
+  EXPECT_TRUE(isClosed(slow));
+  EXPECT_TRUE(isClosed(silent));
+  hub.thread.join();
+  EXPECT_TRUE(StringRef(hub.error).ends_with(
+      "; connections: 2 dropped that were too slow"))
+      << hub.error;
+}
+
+/// As a launcher by hand would have it.
+TEST(Rendezvous, FromLaunchToControl) {
+  FreePort port;
+  auto run = [&](unsigned process) {
+    LaunchInfo info;
+    info.kind = LauncherKind::environment;
+    info.process = process;
+    info.processes = 3;
+    info.host = loopback;
+    info.port = port.number;
+    auto control = connectJob(info, {"step.plan", "secret"});
+    ASSERT_EQ(textOf(control), "");
+    EXPECT_EQ(textOf((*control)->gather("here")), "");
+    for (unsigned other = 0; other < 3; ++other)
+      EXPECT_EQ((*control)->machineOf(other), machineId());
+    EXPECT_EQ(textOf((*control)->leave()), "");
+  };
+  std::vector<std::thread> threads;
+  for (unsigned process = 0; process < 3; ++process)
+    threads.emplace_back(run, process);
+  for (std::thread &thread : threads)
+    thread.join();
+  auto alone = connectJob(LaunchInfo(), {"step.plan", ""});
+  ASSERT_EQ(textOf(alone), "");
+  EXPECT_EQ(cantFail((*alone)->gather("x")), std::vector<std::string>{"x"});
+  LaunchInfo mpi;
+  mpi.kind = LauncherKind::openmpi;
+  mpi.processes = 2;
+  EXPECT_EQ(textOf(connectJob(mpi, {"step.plan", ""})),
+            "nothing says where openmpi's processes are to meet: give "
+            "--rendezvous HOST:PORT");
+}
+
 TEST(Rendezvous, AProcessThatComesAgain) {
   RunningHub hub(jobOf(3), 5);
   EXPECT_EQ(textOf(rendezvous(hub.place, hub.job, 1, 5)), ""); // and is gone
@@ -259,19 +329,16 @@ TEST(Rendezvous, AnotherProgramsPort) {
 }
 
 TEST(Rendezvous, NobodyThere) {
-  uint16_t port;
-  {
-    RunningHub hub(jobOf(1), 0);
-    port = hub.place.port;
-  }
-  EXPECT_EQ(textOf(rendezvous({loopback, port, false}, jobOf(2), 1, 0.1)),
-            "process 1 could not join process 0 at 127.0.0.1:" +
-                std::to_string(port) + " for 0.1 s: Connection refused");
+  FreePort port;
+  EXPECT_EQ(
+      textOf(rendezvous({loopback, port.number, false}, jobOf(2), 1, 0.1)),
+      "process 1 could not join process 0 at 127.0.0.1:" +
+          std::to_string(port.number) + " for 0.1 s: Connection refused");
 }
 
 TEST(Rendezvous, OtherMachinesNeedAToken) {
-  // 192.0.2.0/24 is nobody's.
-  for (StringRef host : {"192.0.2.1", "0.0.0.0", "::", "2001:db8::1"})
+  // 203.0.113.0/24 is nobody's.
+  for (StringRef host : {"203.0.113.77", "0.0.0.0", "::", "2001:db8::1"})
     for (unsigned process : {0u, 1u}) {
       std::string text =
           textOf(rendezvous({host.str(), 29500, false}, jobOf(2), process, 5));
@@ -282,7 +349,7 @@ TEST(Rendezvous, OtherMachinesNeedAToken) {
   JobDescription job = jobOf(2), secret = jobOf(2, "secret");
   EXPECT_EQ(textOf(Hub::listen({"0.0.0.0", 0, true}, job)), "");
   EXPECT_EQ(textOf(Hub::listen({"0.0.0.0", 0, false}, secret)), "");
-  EXPECT_TRUE(StringRef(textOf(Hub::listen({"192.0.2.1", 0, true}, job)))
+  EXPECT_TRUE(StringRef(textOf(Hub::listen({"203.0.113.77", 0, true}, job)))
                   .contains("must be an address of process 0's machine"));
 }
 

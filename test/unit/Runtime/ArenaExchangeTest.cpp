@@ -7,7 +7,7 @@
 #include "SharedRanks.h"
 #include "TestPlan.h"
 #include "llvm/ADT/StringExtras.h"
-#include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/mman.h>
@@ -178,6 +178,7 @@ std::vector<FileDescriptor> strangersAt(const Invitation &told) {
   say(connect(), &wrong, sizeof(wrong));
   say(connect(), &right, sizeof(right) - 1);
   std::vector<char> much(4096, 'x');
+  std::memcpy(much.data(), &right, sizeof(right));
   say(connect(), much.data(), much.size());
   strangers.push_back(connectTo(told)); // says nothing
   connectTo(told);                      // goes again

@@ -178,7 +178,8 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan one.plan --seed 1 --steps 1", 2, "(see tp-run train --help)");
   fails("- --seed 1 --steps 1", 1, "error: -: cannot open");
   fails("one.plan --seed 1 --steps 1 -n 2", 1,
-        "was compiled for 1 rank (tp=1), not 2");
+        "was compiled for 1 rank (tp=1), which 2 processes cannot share "
+        "evenly");
   TestPlan other = toyPlan(1, 7);
   other.features = "+no-such-feature";
   writePlan("cpu.plan", other);
@@ -200,7 +201,8 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("none.plan --seed 1 --steps 1", 1, "none.plan: cannot open");
   fails("text.bin --seed 1 --steps 1", 1, "not a plan file");
   fails("two.plan --seed 1 --steps 1 -n 4", 1,
-        "was compiled for 2 ranks (tp=2), not 4");
+        "was compiled for 2 ranks (tp=2), which 4 processes cannot share "
+        "evenly");
   fails("two.plan --seed 1 --steps 1", 1, "give --data FILE");
   fails("two.plan --weights . --steps 1", 1, "holds neither");
   fails("two.plan --seed 1 --steps 1 --data text.bin --dump-outputs o", 1,
@@ -521,8 +523,9 @@ TEST_F(TpRunFunction, ErrorsAreOneLine) {
         "wanted a .safetensors file");
   fails("f.plan --program copy --seed 1 --inputs long.safetensors --outputs o",
         1, "holds inputs for 2 runs, wanted 1");
-  fails("f.plan --program give --seed 1 --outputs o -n 2", 1,
-        "was compiled for 4 ranks (dp=2,tp=2), not 2");
+  fails("f.plan --program give --seed 1 --outputs o -n 3", 1,
+        "was compiled for 4 ranks (dp=2,tp=2), which 3 processes cannot share "
+        "evenly");
   EXPECT_EQ(run("f.plan --seed 1 --steps 1"), 1);
   EXPECT_HAS(log, "f.plan: program train has no loss to train by");
 }

@@ -76,7 +76,8 @@ std::vector<std::vector<uint8_t>> collectiveAxes(const plan::Plan &plan);
 class JobPage {
 public:
   /// A new page. Error: no memory.
-  static llvm::Expected<JobPage> create(PageLayout layout);
+  static llvm::Expected<JobPage> create(PageLayout layout,
+                                        Sharing sharing = Sharing::processes);
   /// What another process created. Error: not with this layout.
   static llvm::Expected<JobPage> map(int file, PageLayout layout);
 

@@ -14,7 +14,11 @@
 
 namespace colrow::runtime {
 
-/// A mapping of a memfd whose size is sealed: nobody can take its pages away.
+/// Who uses an arena: only then is it a file, which limits on files count.
+enum class Sharing { threads, processes };
+
+/// Memory of this process, or a mapping of a memfd whose size is sealed: nobody
+/// can take its pages away.
 class SharedArena {
 public:
   SharedArena() = default;
@@ -24,8 +28,9 @@ public:
 
   /// New memory, zeroed. `use` says in errors what it is for. Error: more than
   /// the system, or a limit on address space, grants.
-  static llvm::Expected<SharedArena> create(llvm::StringRef use,
-                                            uint64_t bytes);
+  static llvm::Expected<SharedArena>
+  create(llvm::StringRef use, uint64_t bytes,
+         Sharing sharing = Sharing::processes);
   /// Maps what create() made of as many bytes, here or in another process;
   /// `file` stays the caller's. Error: it is something else.
   static llvm::Expected<SharedArena> map(int file, uint64_t bytes);
@@ -36,13 +41,14 @@ public:
   llvm::Error populate();
 
   char *get() const { return start; }
-  /// What to give to other processes for map(); -1 when closed or mapped.
+  /// What to give to other processes for map(); -1 when closed, mapped, or for
+  /// threads.
   int file() const { return fd.get(); }
   /// When nobody else is going to map it.
   void closeFile() { fd.reset(); }
 
 private:
-  llvm::Error mapShared(int file, uint64_t size);
+  llvm::Error mapAligned(int file, uint64_t size);
   llvm::Error shortOf(int code) const;
 
   char *start = nullptr;

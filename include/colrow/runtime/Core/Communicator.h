@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Collectives between the ranks of a group. One transport exists, shared
-// memory between threads (SharedMemory.h); MPI and NCCL fit the same interface.
+// memory within a machine (SharedMemory.h); MPI and NCCL fit the same interface.
 //
-// Sums are taken in rank order, so a result is equal to the bit on all ranks,
-// in every run and over every transport.
+// Sums are bracketed by the mesh's axes: over the innermost axis of the group
+// first, in rank order, then those sums over the next. So a result is equal to
+// the bit on all ranks, in every run and over every transport.
 
 #ifndef COLROW_RUNTIME_CORE_COMMUNICATOR_H
 #define COLROW_RUNTIME_CORE_COMMUNICATOR_H
@@ -32,7 +33,8 @@ class Communicator {
 public:
   virtual ~Communicator() = default;
   /// Runs one collective; every member calls with equal arguments, addresses
-  /// apart. On return dst is complete and src may be overwritten.
+  /// apart. On return dst is complete and src may be overwritten; neither holds
+  /// when the job has failed meanwhile.
   virtual void run(const CollectiveCall &call) = 0;
 };
 

@@ -76,7 +76,8 @@ public:
 
   /// `plan` must outlive the executor. Errors: more ranks than that, or ranks
   /// that the processes cannot share evenly; kernels that cannot be loaded or
-  /// are missing, not enough memory, threads that cannot be started.
+  /// are missing, libraries that are not there, not enough memory, threads that
+  /// cannot be started.
   static llvm::Expected<std::unique_ptr<Executor>>
   create(const plan::Plan &plan, const ExecutorOptions &options = {});
   ~Executor();
@@ -86,6 +87,9 @@ public:
   Job &job() const;
   /// The ranks that this process runs. Memory of others cannot be asked for.
   RankRange ranks() const;
+  /// The libraries that compute, with the code paths chosen for this CPU: runs
+  /// whose lines are equal are equal to the bit. One line, empty for none.
+  const std::string &libraries() const;
 
   /// Start of a rank's persistent region, 64-byte aligned, zero at first.
   char *persistent(unsigned rank);
@@ -96,7 +100,7 @@ public:
 
   /// A program, ready to run; valid as long as the executor. All programs share
   /// the persistent region; scratch and inputs hold what the last one left.
-  /// Error: there is none of this name.
+  /// Errors: there is none of this name, a library refuses a matrix product.
   llvm::Expected<LoadedProgram *> open(llvm::StringRef name);
 
   /// Gives this process' ranks their blocks of `input`, one of

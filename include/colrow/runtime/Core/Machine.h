@@ -48,6 +48,9 @@ public:
 private:
   Machine() = default;
   llvm::Error findMembers(Job &job, unsigned ranks);
+  Sharing sharing() const {
+    return members.size() == 1 ? Sharing::threads : Sharing::processes;
+  }
   llvm::Error allocate(llvm::StringRef use, uint64_t bytes);
   llvm::Error meet(Job &job, PageLayout layout, uint64_t arenaBytes);
 

@@ -20,6 +20,8 @@ struct MeetingPlace {
   /// Without a token nothing is said to, or heard from, other machines, unless
   /// the user trusts the network.
   bool trustNetwork = false;
+  /// How long one that has not proved itself yet may take.
+  double pendingSeconds = 5;
 };
 
 /// Process 0 while it listens: on the addresses of the host that it was given,
@@ -44,10 +46,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Most connections that have not proved themselves yet, and how long each may
-/// take. When all places are taken, the oldest has to go.
+/// Most connections that have not proved themselves yet. When all places are
+/// taken, the oldest has to go.
 constexpr size_t maxPending = 64;
-constexpr double pendingSeconds = 5;
 
 /// The socket of another process to process 0. Tries until `seconds` are over,
 /// unless process 0 refuses it.

@@ -40,10 +40,11 @@ public:
 
   /// Meets all others. `sockets`: in process 0, of all others in their order;
   /// elsewhere one, to process 0. `limit`: seconds to wait for others, where a
-  /// call does not say another time.
+  /// call does not say another time; `meetSeconds`: the same for all to be
+  /// here, since processes do not start at the same time.
   static llvm::Expected<std::unique_ptr<StarControl>>
   create(unsigned process, unsigned processes, std::vector<Socket> sockets,
-         double limit);
+         double limit, double meetSeconds = 60);
   ~StarControl() override;
 
   unsigned process() const override;

@@ -41,6 +41,8 @@ class LoadedPlan {
 public:
   const plan::Plan &get() const { return *root; }
   const plan::Plan *operator->() const { return root; }
+  /// Tells contents apart: XXH3 of the table.
+  uint64_t hash() const { return sum; }
 
 private:
   friend llvm::Expected<LoadedPlan> loadPlanTable(llvm::StringRef,
@@ -50,6 +52,7 @@ private:
   };
   std::unique_ptr<uint8_t, Free> storage;
   const plan::Plan *root = nullptr;
+  uint64_t sum = 0;
 };
 
 /// Reads and checks a plan file. Whatever the file holds, the result is a
