@@ -313,6 +313,10 @@ TEST(Token, File) {
       StringRef(textOf(TokenFile(" \n", 0600).read())).ends_with(": is empty"));
   EXPECT_TRUE(StringRef(textOf(TokenFile(std::string(5000, 'x'), 0600).read()))
                   .ends_with(": is longer than 4096 bytes"));
+  TokenFile others("abc", 0600);
+  if (::chown(others.path.c_str(), ::geteuid() + 1, gid_t(-1)) == 0)
+    EXPECT_TRUE(
+        StringRef(textOf(others.read())).contains("a file of this user's"));
   EXPECT_NE(textOf(readToken([](StringRef name) -> std::optional<std::string> {
               if (name == "COLROW_TOKEN_FILE")
                 return "/no/such/file";

@@ -185,11 +185,18 @@ TEST(Rendezvous, UninvitedDoNotStopIt) {
 }
 
 TEST(Rendezvous, AHundredSilentConnections) {
-  RunningHub hub(jobOf(2), 5);
+  RunningHub hub(jobOf(3), 5);
   std::vector<Socket> others;
   for (int i = 0; i < 100; ++i)
     others.push_back(connected(hub.place.port));
-  joinAndTalk(hub);
+  // It comes behind them, so the oldest have to go.
+  auto first = rendezvous(hub.place, hub.job, 1, 5);
+  EXPECT_EQ(textOf(first), "");
+  for (size_t i = 0; i < 100 - maxPending; ++i)
+    EXPECT_TRUE(isClosed(others[i])) << i;
+  EXPECT_EQ(textOf(rendezvous(hub.place, hub.job, 2, 5)), "");
+  hub.thread.join();
+  EXPECT_EQ(hub.error, "");
 }
 
 TEST(Rendezvous, TimeoutTellsWhatCame) {

@@ -72,19 +72,19 @@ TEST(Star, ProcessThatDoesNotComeIsNamedByAll) {
   });
 }
 
+/// Process 0 comes so late that process 1 would have stopped waiting, were it
+/// not told who is missing, and that process 0 is there.
 TEST(Star, TimeOfACallCounts) {
   runStar(3, 100, [&](StarControl &star) {
-    if (star.process() == 0) {
-      // Comes late enough that the others wait for it first.
-      ::usleep(50 * 1000);
-      EXPECT_EQ(textOf(star.gather("x", 0.3)),
-                "process 2 does not answer for 0.3 s");
-    } else if (star.process() == 1) {
-      EXPECT_EQ(textOf(star.gather("x", 0.3)),
-                "process 2 does not answer for 0.3 s");
-    } else
+    if (star.process() == 2) {
       while (!star.stateOf(0).isGone)
         ::usleep(1000);
+      return;
+    }
+    if (star.process() == 0)
+      ::usleep(300 * 1000);
+    EXPECT_EQ(textOf(star.gather("x", 0.6)),
+              "process 2 does not answer for 0.6 s");
   });
 }
 
@@ -177,11 +177,37 @@ TEST(Star, BeatsAreCutAndDoNotWait) {
                              StringRef("p\0\0\0\0gmachine\nhost", 17),
                              Deadline::in(5))),
             "");
-  auto star = StarControl::create(0, 2, std::move(sockets), 5);
+  auto star = StarControl::create(0, 2, std::move(sockets), 5, 5);
   ASSERT_EQ(textOf(star), "");
   for (int i = 0; i < 5000; ++i)
     (*star)->beat(std::string(3000, 'x'));
   EXPECT_EQ((*star)->stateOf(0).lastBeat.size(), StarControl::maxBeatBytes);
+  // What did not go at once was not kept.
+  std::string bytes(1 << 20, '\0');
+  EXPECT_EQ(textOf(receiveAll(pair.b.descriptor(), bytes.data(), bytes.size(),
+                              Deadline::in(0.1))),
+            "the other side does not answer in time");
+}
+
+std::atomic<unsigned> signalsTaken{0};
+
+TEST(Star, SignalsAreForOtherThreads) {
+  auto star = StarControl::create(0, 1, {}, 5);
+  ASSERT_EQ(textOf(star), "");
+  signalsTaken = 0;
+  auto before = ::signal(SIGUSR1, [](int) { ++signalsTaken; });
+  sigset_t blocked, pending;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGUSR1);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  ::kill(::getpid(), SIGUSR1);
+  ::usleep(20 * 1000); // nobody else takes it
+  ::sigpending(&pending);
+  EXPECT_TRUE(::sigismember(&pending, SIGUSR1));
+  EXPECT_EQ(signalsTaken, 0u);
+  ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
+  EXPECT_EQ(signalsTaken, 1u);
+  ::signal(SIGUSR1, before);
 }
 
 TEST(Star, NoticeReachesAll) {
@@ -237,7 +263,7 @@ TEST(Star, MessagesThatMakeNoSense) {
     std::vector<Socket> sockets;
     sockets.push_back(std::move(pair.a));
     ASSERT_EQ(textOf(sendAll(pair.b.descriptor(), bytes, Deadline::in(5))), "");
-    auto star = StarControl::create(0, 2, std::move(sockets), 5);
+    auto star = StarControl::create(0, 2, std::move(sockets), 5, 5);
     EXPECT_EQ(textOf(star).substr(0, 14), "process 1 sent")
         << testing::PrintToString(bytes);
   }
@@ -281,8 +307,9 @@ TEST(Star, AnyMessages) {
     }
     (void)textOf(sendAll(pair.b.descriptor(), bytes, Deadline::in(5)));
     pair.b.close();
-    EXPECT_NE(textOf(StarControl::create(round % 2, 2, std::move(sockets), 5)),
-              "");
+    EXPECT_NE(
+        textOf(StarControl::create(round % 2, 2, std::move(sockets), 5, 5)),
+        "");
   }
 }
 
