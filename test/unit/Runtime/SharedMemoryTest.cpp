@@ -295,8 +295,7 @@ TEST(SharedMemory, ConstantsAreOperands) {
 TEST(SharedMemory, CollectivesEndWhenTheJobHasFailed) {
   Mesh mesh = meshOf({2});
   JobPage page = take(JobPage::create(PageLayout(mesh, {{0}}, 0, 2)));
-  MachineMemory memory{{nullptr, nullptr}, uint64_t(1) << 63};
-  SharedMemoryTransport transport(mesh, page, memory, 2);
+  SharedMemoryTransport transport(mesh, page, anywhere(2), 2);
   page.failed() = 1;
   auto group = transport.communicator(0, {0});
   for (int64_t count : {1, 4000}) {
