@@ -178,7 +178,8 @@ TEST_F(TpRun, ErrorsAreOneLine) {
   fails("two.plan one.plan --seed 1 --steps 1", 2, "(see tp-run train --help)");
   fails("- --seed 1 --steps 1", 1, "error: -: cannot open");
   fails("one.plan --seed 1 --steps 1 -n 2", 1,
-        "was compiled for 1 rank (tp=1), not 2");
+        "was compiled for 1 rank (tp=1), which 2 processes cannot share "
+        "evenly");
   TestPlan other = toyPlan(1, 7);
   other.features = "+no-such-feature";
   writePlan("cpu.plan", other);
