@@ -127,6 +127,7 @@ ForkedControl::gather(llvm::StringRef mine, double) {
   std::copy(mine.begin(), mine.end(), shared->told[self].bytes);
   barrier.wait();
   std::vector<std::string> all;
+  all.reserve(count);
   for (unsigned p = 0; p < count; ++p)
     all.emplace_back(shared->told[p].bytes, shared->told[p].size);
   barrier.wait();
