@@ -60,7 +60,7 @@ public:
     for (unsigned rank = 0; rank < ranks; ++rank) {
       orExit(arenas[rank].populate());
       auto *values = reinterpret_cast<float *>(arenas[rank].get());
-      std::fill(values, values + arenaBytes / sizeof(float), 1.0f);
+      std::fill_n(values, arenaBytes / sizeof(float), 1.0f);
     }
   }
   char *source(unsigned rank) const { return arenas[rank].get(); }

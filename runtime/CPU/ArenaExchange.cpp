@@ -14,34 +14,25 @@
 
 #include "colrow/runtime/CPU/ArenaExchange.h"
 #include "FileMessages.h"
+#include "Invitation.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 
 using namespace llvm;
 
 namespace colrow::runtime {
 
 namespace {
-constexpr size_t randomBytes = 16;
-/// What the first member tells: a name's random part, and the secret.
-struct Invitation {
-  std::array<char, randomBytes> name, secret;
-};
-
 constexpr uint32_t helloMagic = 0x314c4f43; // "COL1"
 struct Hello {
   uint32_t magic, process, count;
-  std::array<char, randomBytes> secret;
+  std::array<char, Invitation::randomBytes> secret;
 };
 struct Welcome {
   uint32_t process;
@@ -79,34 +70,6 @@ static Expected<T> receive(int socket, Deadline deadline) {
   return value;
 }
 
-static std::pair<sockaddr_un, socklen_t> addressOf(const Invitation &told) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // A first byte of zero: a name without a file.
-  std::string name = "colrow-" + toHex({told.name.data(), randomBytes});
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  return {address,
-          socklen_t(offsetof(sockaddr_un, sun_path) + 1 + name.size())};
-}
-
-static FileDescriptor newSocket() {
-  return FileDescriptor(
-      ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-static Expected<FileDescriptor> listenAt(Invitation &told, size_t others) {
-  if (::getrandom(&told, sizeof(told), 0) != ssize_t(sizeof(told)))
-    return failure("no random numbers: {0}", strerror(errno));
-  auto [address, length] = addressOf(told);
-  FileDescriptor listener = newSocket();
-  if (!listener ||
-      ::bind(listener.get(), reinterpret_cast<sockaddr *>(&address), length) !=
-          0 ||
-      ::listen(listener.get(), int(std::min<size_t>(others, 1024))) != 0)
-    return failure("cannot listen at a unix socket: {0}", strerror(errno));
-  return std::move(listener);
-}
-
 static Expected<FileDescriptor> openProcess(pid_t pid) {
   FileDescriptor result(int(::syscall(SYS_pidfd_open, pid, 0)));
   if (!result)
@@ -139,9 +102,8 @@ static std::optional<size_t> greet(Exchange &to, int socket, const ucred &peer,
 static Error take(Exchange &to, FileDescriptor socket, const Invitation &told,
                   std::vector<FileDescriptor> &sockets) {
   ucred peer{};
-  socklen_t length = sizeof(peer);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-    return failure("cannot tell who connects: {0}", strerror(errno));
+  if (Error error = peerOf(socket.get()).moveInto(peer))
+    return error;
   uint32_t count;
   std::optional<size_t> member = greet(to, socket.get(), peer, told, count);
   if (!member || sockets[*member])
@@ -175,6 +137,7 @@ static Error give(const Exchange &from, size_t member, int socket, int self) {
     const Neighbour &neighbour = from.neighbours[m];
     bool isSelf = from.members[m] == from.process;
     std::vector<int> files;
+    files.reserve(neighbour.files.size());
     for (const FileDescriptor &file : neighbour.files)
       files.push_back(file.get());
     ArrayRef<int> given = isSelf ? from.own : ArrayRef<int>(files);
@@ -222,31 +185,8 @@ static Error serve(Exchange &to, int listener, const Invitation &told) {
   return Error::success();
 }
 
-static Expected<FileDescriptor> connectTo(const Invitation &told,
-                                          Deadline deadline) {
-  auto [address, length] = addressOf(told);
-  FileDescriptor socket = newSocket();
-  if (!socket)
-    return failure("cannot make a unix socket: {0}", strerror(errno));
-  // The listener's queue may be full for a while.
-  while (::connect(socket.get(), reinterpret_cast<sockaddr *>(&address),
-                   length) != 0) {
-    if ((errno != EAGAIN && errno != EINTR) ||
-        std::chrono::steady_clock::now() > deadline)
-      return failure("cannot connect to the first process of this machine: {0}",
-                     strerror(errno));
-    ::poll(nullptr, 0, 1);
-  }
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-      peer.uid != ::geteuid())
-    return failure("the first process of this machine is another user's");
-  return std::move(socket);
-}
-
 static Error join(Exchange &to, const Invitation &told) {
-  Expected<FileDescriptor> socket = connectTo(told, to.deadline);
+  Expected<FileDescriptor> socket = acceptInvitation(told, to.deadline);
   if (!socket)
     return socket.takeError();
   Hello hello{helloMagic, to.process, uint32_t(to.own.size()), told.secret};
@@ -282,15 +222,6 @@ static Error join(Exchange &to, const Invitation &told) {
   return Error::success();
 }
 
-/// The invitation that the machine's first member told.
-static Expected<Invitation> invitationIn(StringRef text) {
-  Invitation result;
-  if (text.size() != sizeof(result))
-    return failure("the first process of this machine could not listen");
-  std::memcpy(&result, text.data(), sizeof(result));
-  return result;
-}
-
 Expected<std::vector<Neighbour>> exchangeArenas(Control &control,
                                                 ArrayRef<unsigned> members,
                                                 ArrayRef<int> own,
@@ -302,10 +233,10 @@ Expected<std::vector<Neighbour>> exchangeArenas(Control &control,
   bool listens = members.size() > 1 && members.front() == control.process();
   Invitation mine;
   Expected<FileDescriptor> listener =
-      listens ? listenAt(mine, members.size()) : FileDescriptor();
+      listens ? listenFor(mine, members.size()) : FileDescriptor();
   bool tells = listens && listener;
   Expected<std::vector<std::string>> told =
-      control.gather(tells ? bytesOf(mine) : StringRef(), seconds);
+      control.gather(tells ? mine.text() : StringRef(), seconds);
   if (!told) {
     consumeError(listener.takeError());
     return told.takeError();
@@ -315,7 +246,7 @@ Expected<std::vector<Neighbour>> exchangeArenas(Control &control,
   if (members.size() == 1)
     return std::move(exchange.neighbours);
   exchange.deadline = deadlineIn(seconds);
-  Expected<Invitation> invitation = invitationIn((*told)[members.front()]);
+  Expected<Invitation> invitation = Invitation::of((*told)[members.front()]);
   if (!invitation)
     return invitation.takeError();
   if (Error error = listens ? serve(exchange, listener->get(), *invitation)

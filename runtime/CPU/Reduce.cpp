@@ -187,11 +187,11 @@ void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    ArrayRef<unsigned> axes, ArrayRef<const char *> sources,
                    ArrayRef<char *> destinations, int64_t count) {
   if (dtype == plan::DType::f32 && reduction == plan::Reduction::sum &&
-      sources.size() == 2 && destinations.size() == 2)
+      sources.size() == 2 && destinations.size() <= 2)
     return addPair(reinterpret_cast<const float *>(sources[0]),
                    reinterpret_cast<const float *>(sources[1]),
-                   reinterpret_cast<float *>(destinations[0]),
-                   reinterpret_cast<float *>(destinations[1]), count);
+                   reinterpret_cast<float *>(destinations.front()),
+                   reinterpret_cast<float *>(destinations.back()), count);
   switch (dtype) {
   case plan::DType::f32:
     return reduceTiles<Plain<float>>(reduction, axes, sources, destinations,

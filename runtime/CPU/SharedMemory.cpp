@@ -88,6 +88,7 @@ SharedCommunicator::SharedCommunicator(const Mesh &mesh, const JobPage &page,
       destinations(size) {
   const PageLayout::Group &group = *page.layout().group(rank, axes);
   assert(group.members.size() == size && "a group of several machines");
+  rising.reserve(size);
   for (unsigned local = 0; local < size; ++local) {
     unsigned other = group.members[local];
     unsigned m = mesh.memberIndex(other, axes);

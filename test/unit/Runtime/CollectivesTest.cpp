@@ -19,9 +19,8 @@ template <typename F>
 void onGroup(const Mesh &mesh, std::vector<uint8_t> axes, F f) {
   JobPage page =
       take(JobPage::create(PageLayout(mesh, {axes}, 0, mesh.ranks())));
-  MachineMemory everywhere{std::vector<char *>(mesh.ranks()), uint64_t(1)
-                                                                  << 63};
-  SharedMemoryTransport transport(mesh, page, everywhere, mesh.ranks());
+  SharedMemoryTransport transport(mesh, page, anywhere(mesh.ranks()),
+                                  mesh.ranks());
   std::vector<std::thread> threads;
   threads.reserve(mesh.ranks());
   for (unsigned rank = 0; rank < mesh.ranks(); ++rank)

@@ -88,21 +88,5 @@ TEST(SharedMemory, ConstantsAreOperands) {
         }));
 }
 
-/// A collective of a group that has lost a member ends when that is known.
-TEST(SharedMemory, CollectivesEndWhenTheJobHasFailed) {
-  Mesh mesh = meshOf({2});
-  JobPage page = take(JobPage::create(PageLayout(mesh, {{0}}, 0, 2)));
-  MachineMemory memory{{nullptr, nullptr}, uint64_t(1) << 63};
-  SharedMemoryTransport transport(mesh, page, memory, 2);
-  page.failed() = 1;
-  auto group = transport.communicator(0, {0});
-  for (int64_t count : {1, 4000}) {
-    std::vector<float> data(count);
-    group->run({CollectiveKind::all_reduce, Reduction::sum, DType::f32, count,
-                0, 0, 0, data.data(), data.data()});
-  }
-  EXPECT_EQ(page.status(0).waitingSince, 0);
-}
-
 } // namespace
 } // namespace colrow::runtime::test

@@ -99,6 +99,21 @@ TEST(Barrier, SaysSinceWhenItWaits) {
   EXPECT_EQ(since, 0);
 }
 
+/// A collective of a group that has lost a member ends when that is known.
+TEST(JobPage, CollectivesEndWhenTheJobHasFailed) {
+  Mesh mesh = meshOf({2});
+  JobPage page = take(JobPage::create(PageLayout(mesh, {{0}}, 0, 2)));
+  SharedMemoryTransport transport(mesh, page, anywhere(2), 2);
+  page.failed() = 1;
+  auto group = transport.communicator(0, {0});
+  for (int64_t count : {1, 4000}) {
+    std::vector<float> data(count);
+    group->run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
+                plan::DType::f32, count, 0, 0, 0, data.data(), data.data()});
+  }
+  EXPECT_EQ(page.status(0).waitingSince, 0);
+}
+
 /// More ranks than files may be open: a process alone keeps none.
 TEST(JobPage, ThreadsNeedNoFiles) {
   TestPlan builder;

@@ -17,6 +17,11 @@ Mesh meshOf(std::vector<unsigned> sizes) {
   return mesh;
 }
 
+MachineMemory anywhere(unsigned ranks) {
+  auto *start = reinterpret_cast<char *>(uintptr_t(64));
+  return {std::vector<char *>(ranks, start), uint64_t(1) << 62};
+}
+
 bool inProcesses(unsigned processes, llvm::function_ref<void(unsigned)> f,
                  unsigned seconds) {
   std::vector<pid_t> children;
@@ -122,6 +127,7 @@ ForkedControl::gather(llvm::StringRef mine, double) {
   std::copy(mine.begin(), mine.end(), shared->told[self].bytes);
   barrier.wait();
   std::vector<std::string> all;
+  all.reserve(count);
   for (unsigned p = 0; p < count; ++p)
     all.emplace_back(shared->told[p].bytes, shared->told[p].size);
   barrier.wait();

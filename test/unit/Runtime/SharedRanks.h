@@ -20,6 +20,10 @@ Mesh meshOf(std::vector<unsigned> sizes);
 bool inProcesses(unsigned processes, llvm::function_ref<void(unsigned)> f,
                  unsigned seconds = 60);
 
+/// One arena that is all of this process: ranks that are its threads may have
+/// their operands anywhere.
+MachineMemory anywhere(unsigned ranks);
+
 /// What a rank of a test has.
 struct TestRank {
   unsigned rank;
