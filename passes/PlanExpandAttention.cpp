@@ -4,6 +4,8 @@
 // products, one row kernel a tile for the softmax. Each tile holds [rows, keys
 // that it sees]; [b, heads, s, t] never exists. The gradient computes the
 // probabilities again from the logarithms of the rows' sums (Dao et al., 2022).
+// In bf16 scores and the softmax are float32, probabilities are rounded for the
+// products, and sums over tiles and heads are float32 until they are whole.
 
 #include "colrow/dialects/Plan/KernelTable.h"
 #include "colrow/passes/Passes.h"
@@ -27,8 +29,16 @@ struct Tile {
   int64_t row, rows, key, keys;
 };
 
+Type elementOf(Value buffer) {
+  return cast<BufferType>(buffer.getType()).getElementType();
+}
+
+kernel::Elem kernelElem(Value buffer) {
+  return elementOf(buffer).isF32() ? kernel::Elem::F32 : kernel::Elem::BF16;
+}
+
 /// Sizes and addresses of an attention op, forward or gradient, and its
-/// products. Elements are f32.
+/// products. Elements are f32 or bf16, of rows' logarithms f32.
 template <typename Op> class TiledAttention {
 public:
   TiledAttention(Op op, KernelTable &kernels, Value scalars)
@@ -38,16 +48,28 @@ public:
         // At least 64 rows, at most 8 tiles: few, large GEMMs.
         tileRows(std::min(s, std::max<int64_t>(64, llvm::divideCeil(s, 8)))) {}
 
+  using Step = llvm::function_ref<LogicalResult()>;
   /// Calls `body` for each tile, in loops over batch, groups and heads of a
-  /// group; it fails where `body` does.
+  /// group, and `before` and `after` around the heads of each group; it fails
+  /// where they do.
   LogicalResult
-  forEachTile(llvm::function_ref<LogicalResult(const Tile &)> body);
+  forEachTile(llvm::function_ref<LogicalResult(const Tile &)> body,
+              Step before = {}, Step after = {});
 
-  /// Scratch for [rows, keys] of a tile.
-  Place temporary() {
-    return {BufferOp::create(builder, op.getLoc(), op.getQ().getType(),
-                             tileRows * t * 4, StringAttr(), -1),
+  bool isNarrow() { return !elementOf(op.getQ()).isF32(); }
+  /// Scratch for `elements` of `element`.
+  Place scratch(int64_t elements, Type element) {
+    auto type = BufferType::get(op.getContext(), element);
+    return {BufferOp::create(builder, op.getLoc(), type,
+                             elements * elementBytes(element), StringAttr(),
+                             -1),
             {}};
+  }
+  /// Scratch for scores [rows, keys] of a tile, in float32.
+  Place temporary() { return scratch(tileRows * t, builder.getF32Type()); }
+  /// Where what is made of `scores` goes for products with the operands.
+  Place asOperand(const Place &scores) {
+    return isNarrow() ? scratch(tileRows * t, elementOf(op.getQ())) : scores;
   }
   /// Where an operand begins. The loops over tiles stand inside those around
   /// the op.
@@ -76,9 +98,14 @@ public:
   /// out = alpha z w: z [rows, keys], w in rows of keys, out of queries.
   void combine(const Tile &tile, Place z, OpOperand &w, float alpha,
                OpOperand &out);
-  /// out += alpha z^T x: z [rows, keys], x in rows of queries, out of keys.
+  /// out += alpha z^T x: z [rows, keys], x in rows of queries, out from the
+  /// tile's first key on, rows of keys `ld` elements apart. beta 0: out = ...
   void addTransposed(const Tile &tile, Place z, OpOperand &x, float alpha,
-                     OpOperand &out);
+                     Place out, int64_t ld, float beta);
+
+  /// Launches the kernel that `rows` describes.
+  LogicalResult launch(kernel::RowKernelBuilder &rows, ArrayRef<Place> args,
+                       ArrayRef<Affine> ints = {});
 
   float getScale() { return op.getScale().convertToFloat(); }
 
@@ -88,17 +115,19 @@ public:
   OpBuilder builder;
   int64_t b, m, g, s, t, d, tileRows;
 
+  int64_t keyLd() const { return m * d; }
+
 private:
   int64_t queryLd() const { return m * g * d; }
-  int64_t keyLd() const { return m * d; }
   /// `elements` behind an operand's start, and as many further on in each
   /// iteration of the loops over heads, groups and batch.
   Place move(OpOperand &operand, int64_t elements,
              std::array<int64_t, 3> perLoop) {
     Place place = whole(operand);
+    int64_t size = elementBytes(elementOf(operand.get()));
     for (int64_t &stride : perLoop)
-      stride *= 4;
-    place.at = place.at + Affine(elements * 4, perLoop);
+      stride *= size;
+    place.at = place.at + Affine(elements * size, perLoop);
     return place;
   }
   void gemm(const GemmShape &shape, Place a, Place b, Place c) {
@@ -129,11 +158,11 @@ public:
 
 private:
   int add(Place place, kernel::Access access, bool perRow) {
+    kernel::Elem elem = kernelElem(place.buffer);
     args.push_back(std::move(place));
     if (perRow)
-      return builder.arg(kernel::Elem::F32, access, {attention.m * attention.g},
-                         0);
-    return builder.denseArg(kernel::Elem::F32, access);
+      return builder.arg(elem, access, {attention.m * attention.g}, 0);
+    return builder.denseArg(elem, access);
   }
   /// i64 of the block of scalars.
   Expr scalar(size_t byte) {
@@ -157,12 +186,19 @@ private:
 
 template <typename Op>
 LogicalResult TiledAttention<Op>::forEachTile(
-    llvm::function_ref<LogicalResult(const Tile &)> body) {
+    llvm::function_ref<LogicalResult(const Tile &)> body, Step before,
+    Step after) {
   OpBuilder::InsertionGuard guard(builder);
-  for (int64_t trips : {b, m, g}) {
+  auto enter = [&](int64_t trips) {
     auto loop = LoopOp::create(builder, op.getLoc(), trips, op.getNameAttr());
     builder.setInsertionPointToStart(&loop.getBody().emplaceBlock());
-  }
+    return loop;
+  };
+  enter(b);
+  enter(m);
+  if (before && failed(before()))
+    return failure();
+  LoopOp heads = enter(g);
   for (int64_t row = 0; row < s; row += tileRows) {
     Tile tile{row, std::min(tileRows, s - row), 0, t};
     int64_t end = op.getCausal() ? std::min(t, row + tile.rows) : t;
@@ -172,7 +208,8 @@ LogicalResult TiledAttention<Op>::forEachTile(
     if (failed(body(tile)))
       return failure();
   }
-  return success();
+  builder.setInsertionPointAfter(heads);
+  return after ? after() : success();
 }
 
 template <typename Op>
@@ -200,15 +237,32 @@ void TiledAttention<Op>::combine(const Tile &tile, Place z, OpOperand &w,
 
 template <typename Op>
 void TiledAttention<Op>::addTransposed(const Tile &tile, Place z, OpOperand &x,
-                                       float alpha, OpOperand &out) {
+                                       float alpha, Place out, int64_t ld,
+                                       float beta) {
   GemmShape shape(tile.keys, d, tile.rows);
   shape.transA = true;
   shape.lda = tile.keys;
   shape.ldb = queryLd();
-  shape.ldc = keyLd();
+  shape.ldc = ld;
   shape.alpha = alpha;
-  shape.beta = 1;
-  gemm(shape, z, query(x, tile.row), keyed(out, tile.key));
+  shape.beta = beta;
+  gemm(shape, z, query(x, tile.row), out);
+}
+
+template <typename Op>
+LogicalResult TiledAttention<Op>::launch(kernel::RowKernelBuilder &rows,
+                                         ArrayRef<Place> args,
+                                         ArrayRef<Affine> ints) {
+  auto kernel = rows.finish();
+  if (!kernel)
+    return op.emitOpError("cannot become a kernel: ")
+           << llvm::toString(kernel.takeError());
+  SmallVector<int64_t> bytes;
+  for (unsigned i = 0; i < args.size(); ++i)
+    bytes.push_back(kernel::extentBytes(*kernel, i));
+  LaunchOp::create(builder, op.getLoc(), kernels.intern(*kernel), args, bytes,
+                   ints, op.getNameAttr());
+  return success();
 }
 
 template <typename Op> std::optional<Expr> TileKernel<Op>::seen() {
@@ -255,23 +309,13 @@ template <typename Op> Expr TileKernel<Op>::dropoutFactor() {
 }
 
 template <typename Op> LogicalResult TileKernel<Op>::launch() {
-  auto kernel = builder.finish();
-  if (!kernel)
-    return attention.op.emitOpError("cannot become a kernel: ")
-           << llvm::toString(kernel.takeError());
-  SmallVector<int64_t> bytes;
-  for (unsigned i = 0; i < args.size(); ++i)
-    bytes.push_back(kernel::extentBytes(*kernel, i));
-  LaunchOp::create(attention.builder, attention.op.getLoc(),
-                   attention.kernels.intern(*kernel), args, bytes, ints,
-                   attention.op.getNameAttr());
-  return success();
+  return attention.launch(builder, args, ints);
 }
 
 static LogicalResult expand(AttentionOp op, KernelTable &kernels,
                             Value scalars) {
   TiledAttention<AttentionOp> attention(op, kernels, scalars);
-  Place scores = attention.temporary();
+  Place scores = attention.temporary(), probs = attention.asOperand(scores);
   return attention.forEachTile([&](const Tile &tile) {
     attention.products(tile, op.getQMutable(), op.getKMutable(),
                        attention.getScale(), scores);
@@ -287,28 +331,87 @@ static LogicalResult expand(AttentionOp op, KernelTable &kernels,
     Expr p = e * b.reciprocal(sum);
     if (k.drops())
       p = p * k.dropoutFactor();
-    k.store(scores, p);
+    k.store(probs, p);
     k.store(attention.perRow(op.getLseMutable(), tile.row), max + b.log(sum),
             /*perRow=*/true);
     if (failed(k.launch()))
       return failure();
-    attention.combine(tile, scores, op.getVMutable(), 1, op.getYMutable());
+    attention.combine(tile, probs, op.getVMutable(), 1, op.getYMutable());
     return success();
   });
 }
+
+namespace {
+/// The gradient of k or of v, a sum over tiles and heads of a group: added up
+/// where it goes if that is float32, else in float32 scratch first.
+class KeySum {
+public:
+  KeySum(TiledAttention<AttentionGradOp> &attention, OpOperand &out)
+      : attention(attention), out(out), f32(attention.builder.getF32Type()) {
+    if (attention.isNarrow())
+      sum = attention.scratch(attention.t * attention.d, f32);
+    else
+      fill({out.get(), attention.op.getAddresses()[out.getOperandNumber()]},
+           attention.b * attention.m);
+  }
+
+  LogicalResult startGroup() {
+    if (sum)
+      fill(*sum, 1);
+    return success();
+  }
+
+  void add(const Tile &tile, Place z, OpOperand &x, float alpha) {
+    Place to = sum ? *sum : attention.keyed(out, tile.key);
+    if (sum)
+      to.at = Affine(tile.key * attention.d * elementBytes(f32));
+    attention.addTransposed(tile, z, x, alpha, to,
+                            sum ? attention.d : attention.keyLd(), /*beta=*/1);
+  }
+
+  /// Rounds the sum once.
+  LogicalResult endGroup() {
+    if (!sum)
+      return success();
+    Place to = attention.keyed(out, 0);
+    // Outside the loop over heads, which moves nothing.
+    to.at = Affine(to.at.base, ArrayRef(to.at.loops).drop_front(), to.at.coords);
+    kernel::RowKernelBuilder rows({attention.t}, attention.d);
+    int from = rows.denseArg(kernel::Elem::F32, kernel::Access::Read);
+    int target = rows.arg(kernelElem(to.buffer), kernel::Access::Write,
+                          {attention.keyLd()}, 1);
+    rows.store(target, rows.load(from));
+    return attention.launch(rows, {*sum, to});
+  }
+
+private:
+  void fill(Place place, int64_t blocks) {
+    FillOp::create(attention.builder, attention.op.getLoc(), place,
+                   blocks * attention.t * attention.d * elementBytes(f32),
+                   attention.op.getNameAttr());
+  }
+
+  TiledAttention<AttentionGradOp> &attention;
+  OpOperand &out;
+  Type f32;
+  std::optional<Place> sum;
+};
+} // namespace
 
 static LogicalResult expand(AttentionGradOp op, KernelTable &kernels,
                             Value scalars) {
   TiledAttention<AttentionGradOp> attention(op, kernels, scalars);
   Place scores = attention.temporary(), dscores = attention.temporary();
-  int64_t bytes = op.getBatch() * op.getKeys() * op.getGroups() *
-                  op.getHeadSize() * sizeof(float);
-  for (OpOperand *sum : {&op.getDkMutable(), &op.getDvMutable()})
-    FillOp::create(
-        attention.builder, op.getLoc(),
-        Place{sum->get(), op.getAddresses()[sum->getOperandNumber()]}, bytes,
-        op.getNameAttr());
-  return attention.forEachTile([&](const Tile &tile) {
+  Place probs = attention.asOperand(scores),
+        dprobs = attention.asOperand(dscores);
+  KeySum dk(attention, op.getDkMutable()), dv(attention, op.getDvMutable());
+  auto start = [&] {
+    return failure(failed(dk.startGroup()) || failed(dv.startGroup()));
+  };
+  auto end = [&] {
+    return failure(failed(dk.endGroup()) || failed(dv.endGroup()));
+  };
+  auto addTile = [&](const Tile &tile) -> LogicalResult {
     attention.products(tile, op.getQMutable(), op.getKMutable(),
                        attention.getScale(), scores);
     // Gradient of the probabilities.
@@ -328,18 +431,17 @@ static LogicalResult expand(AttentionGradOp op, KernelTable &kernels,
       used = p * factor;
     }
     Expr ds = p * (dprob - b.rowSum(p * dprob));
-    k.store(scores, used);
-    k.store(dscores, ds);
+    k.store(probs, used);
+    k.store(dprobs, ds);
     if (failed(k.launch()))
       return failure();
-    attention.addTransposed(tile, scores, op.getDyMutable(), 1,
-                            op.getDvMutable());
-    attention.addTransposed(tile, dscores, op.getQMutable(),
-                            attention.getScale(), op.getDkMutable());
-    attention.combine(tile, dscores, op.getKMutable(), attention.getScale(),
+    dv.add(tile, probs, op.getDyMutable(), 1);
+    dk.add(tile, dprobs, op.getQMutable(), attention.getScale());
+    attention.combine(tile, dprobs, op.getKMutable(), attention.getScale(),
                       op.getDqMutable());
     return success();
-  });
+  };
+  return attention.forEachTile(addTile, start, end);
 }
 
 namespace {
