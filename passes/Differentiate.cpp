@@ -112,8 +112,8 @@ private:
     Type type = tp::gradientType(value);
     gradient = tp::castTo(builder, value.getLoc(), gradient,
                           tp::withElementsOf(gradient.getType(), type));
-    sum = sum ? tp::AccumulateOp::create(builder, value.getLoc(),
-                                         sum.getType(), sum, gradient)
+    sum = sum ? tp::AccumulateOp::create(builder, value.getLoc(), sum.getType(),
+                                         sum, gradient)
                     .getResult()
               : gradient;
   }
@@ -123,7 +123,8 @@ private:
   void foldCasts() {
     for (Operation &op : llvm::make_early_inc_range(*builder.getBlock())) {
       auto cast = dyn_cast<tp::CastOp>(op);
-      auto inner = cast ? cast.getX().getDefiningOp<tp::CastOp>() : tp::CastOp();
+      auto inner =
+          cast ? cast.getX().getDefiningOp<tp::CastOp>() : tp::CastOp();
       if (inner && inner->getBlock() == builder.getBlock() &&
           inner.getX().getType() == cast.getY().getType())
         cast.getY().replaceAllUsesWith(inner.getX());

@@ -153,9 +153,9 @@ private:
     Types types;
     SmallVector<Type> operands;
     for (Value operand : op->getOperands()) {
-      Type wanted = !isFloat(operand)                      ? Type()
+      Type wanted = !isFloat(operand)               ? Type()
                     : asIs && !parameterOf(operand) ? elementOf(operand)
-                                                           : element;
+                                                    : element;
       types.operands.push_back(wanted);
       operands.push_back(wanted ? withElements(operand.getType(), wanted)
                                 : operand.getType());
@@ -297,8 +297,7 @@ struct MixedPrecisionPass
     : passes::impl::MixedPrecisionBase<MixedPrecisionPass> {
   void runOnOperation() override {
     auto functions = getForwardFunctions(getOperation());
-    if (failed(functions) ||
-        failed(Narrower(getOperation()).run(*functions)))
+    if (failed(functions) || failed(Narrower(getOperation()).run(*functions)))
       signalPassFailure();
   }
 };

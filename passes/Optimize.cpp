@@ -188,10 +188,9 @@ private:
     std::string name = (t.parameter.getSymName() + "." + kind).str();
     OpBuilder atModule(module.getContext());
     atModule.setInsertionPointAfter(t.parameter);
-    auto symbol =
-        tp::StateOp::create(atModule, t.parameter.getLoc(), name,
-                            t.parameter.getSymName(), kind,
-                            tp::inFloat32(t.parameter.getType()), TypeAttr());
+    auto symbol = tp::StateOp::create(
+        atModule, t.parameter.getLoc(), name, t.parameter.getSymName(), kind,
+        tp::inFloat32(t.parameter.getType()), TypeAttr());
     symbol.setMaster(isMaster);
     return tp::ParamOp::create(builder, t.gradient.getLoc(), symbol.getType(),
                                name);
@@ -215,7 +214,8 @@ private:
         t.gradient, m, v, scaleFor(t), builder.getF64FloatAttr(options.beta1),
         builder.getF64FloatAttr(options.beta2),
         builder.getF64FloatAttr(options.eps), builder.getF64FloatAttr(decay));
-    set(t, "", tp::castTo(builder, op.getLoc(), op.getNewP(), t.value.getType()));
+    set(t, "",
+        tp::castTo(builder, op.getLoc(), op.getNewP(), t.value.getType()));
     if (isNarrow)
       set(t, ".master", op.getNewP());
     set(t, ".exp_avg", op.getNewM());

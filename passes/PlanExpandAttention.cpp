@@ -375,7 +375,8 @@ public:
       return success();
     Place to = attention.keyed(out, 0);
     // Outside the loop over heads, which moves nothing.
-    to.at = Affine(to.at.base, ArrayRef(to.at.loops).drop_front(), to.at.coords);
+    to.at =
+        Affine(to.at.base, ArrayRef(to.at.loops).drop_front(), to.at.coords);
     kernel::RowKernelBuilder rows({attention.t}, attention.d);
     int from = rows.denseArg(kernel::Elem::F32, kernel::Access::Read);
     int target = rows.arg(kernelElem(to.buffer), kernel::Access::Write,

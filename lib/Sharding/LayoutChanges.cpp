@@ -76,9 +76,9 @@ sharding::changeWork(const ChangeQuery &query, unsigned from, unsigned to) {
     return std::nullopt;
   auto add = [&](StateKind before, StateKind after, unsigned i, unsigned j,
                  int64_t factor) {
-    if (auto work = changeWork(before, after, query.heldBytes[i] * factor,
-                               query.heldBytes[j] * factor, query.ranks,
-                               query.stride))
+    if (auto work =
+            changeWork(before, after, query.heldBytes[i] * factor,
+                       query.heldBytes[j] * factor, query.ranks, query.stride))
       items.push_back(*work);
   };
   add(a.state.kind, b.state.kind, from, to, 1);

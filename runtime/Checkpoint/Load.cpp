@@ -69,13 +69,12 @@ void initializeParameters(Executor &executor, uint64_t seed,
         continue;
       Block block(executor, rank, *parameter);
       block.clear();
-      block.blocks().forEachRun(
-          [&](int64_t local, int64_t whole, int64_t count) {
-            block.set(local, count, [&](int64_t done, int64_t n, float *out) {
-              initialValues(value.init(), seed, value.id(), whole + done, n,
-                            out);
-            });
-          });
+      block.blocks().forEachRun([&](int64_t local, int64_t whole,
+                                    int64_t count) {
+        block.set(local, count, [&](int64_t done, int64_t n, float *out) {
+          initialValues(value.init(), seed, value.id(), whole + done, n, out);
+        });
+      });
     }
   });
 }

@@ -27,11 +27,11 @@ static std::pair<Expr, Expr> centre(RowLowering &rows, Expr x, double eps) {
 SmallVector<Value> LayerNormOp::buildGradients(OpBuilder &b,
                                                ValueRange gradients,
                                                ArrayRef<bool>) {
-  auto op = LayerNormGradOp::create(
-      b, getLoc(), dualType(getX().getType()),
-      inFloat32(dualType(getGamma().getType())),
-      inFloat32(dualType(getBeta().getType())), getX(), getGamma(),
-      gradients[0], getEpsAttr());
+  auto op =
+      LayerNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                              inFloat32(dualType(getGamma().getType())),
+                              inFloat32(dualType(getBeta().getType())), getX(),
+                              getGamma(), gradients[0], getEpsAttr());
   return {op.getDx(), op.getDgamma(), op.getDbeta()};
 }
 
@@ -59,10 +59,10 @@ void LayerNormGradOp::lowerToRows(RowLowering &rows) {
 
 SmallVector<Value> RmsNormOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  auto op = RmsNormGradOp::create(b, getLoc(), dualType(getX().getType()),
-                                  inFloat32(dualType(getGamma().getType())),
-                                  getX(), getGamma(), gradients[0],
-                                  getEpsAttr());
+  auto op =
+      RmsNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                            inFloat32(dualType(getGamma().getType())), getX(),
+                            getGamma(), gradients[0], getEpsAttr());
   return {op.getDx(), op.getDgamma()};
 }
 
