@@ -258,10 +258,11 @@ template <typename Op> static LogicalResult verifyAttention(Op op) {
   Type element = cast<BufferType>(first).getElementType();
   if (!element.isF32() && !element.isBF16())
     return op.emitOpError("C3: works on f32 or bf16, not on ") << first;
-  for (Value buffer : op->getOperands())
-    if (buffer != op.getLse() && buffer.getType() != first)
+  for (OpOperand &buffer : op->getOpOperands())
+    if (buffer.getOperandNumber() != op.getLseMutable().getOperandNumber() &&
+        buffer.get().getType() != first)
       return op.emitOpError("C3: works on ")
-             << first << " and on " << buffer.getType()
+             << first << " and on " << buffer.get().getType()
              << "; wanted one type for all but the rows' logarithms";
   if (!cast<BufferType>(lse).getElementType().isF32())
     return op.emitOpError("C3: rows' logarithms are f32, not ") << lse;
