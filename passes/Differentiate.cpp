@@ -62,7 +62,8 @@ private:
     if (llvm::none_of(incoming, [](Value v) { return bool(v); }))
       return success();
     if (auto param = dyn_cast<tp::ParamOp>(op)) {
-      accumulate(parameterGradients[param.getSymbol()], incoming[0], param);
+      accumulate(parameterGradients[param.getSymbol()], incoming[0], param,
+                 param.getLoc());
       return success();
     }
     ArrayRef<bool> wanted = wantedOperands.find(op)->second;
@@ -76,7 +77,8 @@ private:
       if (!gradient)
         return op->emitOpError("built no gradient of its operand ")
                << operand.getOperandNumber();
-      accumulate(gradients[operand.get()], gradient, operand.get());
+      accumulate(gradients[operand.get()], gradient, operand.get(),
+                 op->getLoc());
     }
     return success();
   }
@@ -108,12 +110,12 @@ private:
 
   /// Sums of gradients of `value`: one state, so partial meets partial only,
   /// and one type, whatever that of the op's sum is.
-  void accumulate(Value &sum, Value gradient, Value value) {
+  void accumulate(Value &sum, Value gradient, Value value, Location loc) {
     Type type = tp::gradientType(value);
-    gradient = tp::castTo(builder, value.getLoc(), gradient,
+    gradient = tp::castTo(builder, loc, gradient,
                           tp::withElementsOf(gradient.getType(), type));
-    sum = sum ? tp::AccumulateOp::create(builder, value.getLoc(), sum.getType(),
-                                         sum, gradient)
+    sum = sum ? tp::AccumulateOp::create(builder, loc, sum.getType(), sum,
+                                         gradient)
                     .getResult()
               : gradient;
   }
