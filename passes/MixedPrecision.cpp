@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// tp-mixed-precision: which values of a graph are bf16. It is decided here,
-// once, on whole tensors; every later pass obeys the types.
+// tp-mixed-precision: which values of a graph are bf16, decided once.
 
 #include "colrow/Sharding/Gradients.h"
 #include "colrow/Sharding/Scratch.h"
 #include "colrow/passes/Passes.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
 
 namespace colrow::passes {
 #define GEN_PASS_DEF_MIXEDPRECISION
@@ -205,7 +205,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Types and casts
+  // Casts
   //===--------------------------------------------------------------------===//
 
   void write(func::FuncOp step) {
@@ -222,15 +222,13 @@ private:
 
   void writeTypes(Operation *op) {
     if (auto param = dyn_cast<tp::ParamOp>(op)) {
-      auto parameter = symbols.lookup<tp::ParameterOp>(param.getSymbol());
-      param.getResult().setType(parameter.getTensorType());
+      if (auto parameter = parameterOf(param.getResult()))
+        param.getResult().setType(parameter.getTensorType());
       return;
     }
     auto it = decided.find(op);
-    if (it == decided.end()) {
-      writeAsStored(op);
-      return;
-    }
+    if (it == decided.end())
+      return isa<tp::CastOp>(op) ? void() : writeAsStored(op);
     for (auto [use, type] : llvm::zip(op->getOpOperands(), it->second.operands))
       if (type)
         use.set(convert(use.get(), type));
@@ -249,15 +247,12 @@ private:
     bool isNarrow = !floats.empty() && llvm::all_of(floats, [&](auto *use) {
       return getElementTypeOrSelf(use->get()) == bf16;
     });
-    if (isa<tp::CastOp>(op))
-      return;
     for (OpOperand *use : floats)
       use->set(convert(use->get(), isNarrow ? bf16 : f32));
     if (!isNarrow)
       return;
     for (OpResult result : op->getResults()) {
-      Type before = getElementTypeOrSelf(result);
-      if (!isFloat(result) || before == bf16)
+      if (!isFloat(result) || getElementTypeOrSelf(result) == bf16)
         continue;
       result.setType(withElements(result.getType(), bf16));
       if (!parameterOf(result)) {

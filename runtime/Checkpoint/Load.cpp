@@ -167,8 +167,7 @@ struct Wanted {
 };
 } // namespace
 
-/// Nothing can stand for a parameter's symbol and for another's tensor. (Its
-/// master is the parameter.)
+/// Nothing can stand for a parameter's symbol and for another's tensor.
 static Error checkNames(ArrayRef<Wanted> all) {
   StringMap<const plan::Parameter *> owners;
   for (bool bySymbol : {false, true})

@@ -7,8 +7,8 @@
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "colrow/runtime/Checkpoint/Init.h"
 #include "colrow/runtime/Plan/BlockMap.h"
-#include "colrow/runtime/Plan/SourceMap.h"
 #include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Plan/SourceMap.h"
 #include "colrow/runtime/Support/Bf16.h"
 #include <cmath>
 #include <cstring>
