@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One training step beside PyTorch's and JAX's tensor parallelism, on this machine's cores.
 
-usage: step.py --bin DIR --python PYTHON [--rounds 3] [--steps 8] [--peers torch,jax]
+usage: step.py --bin DIR --python PYTHON [--rounds 3] [--steps 8] [--peers torch,jax] [--dtype bf16]
 
 DIR holds tp-compile and tp-run; PYTHON is one that imports torch, jax and numpy. Runs alternate (ours,
 torch, jax, ours, ...), so that a slow minute of the machine hits all; a run's time is the median of its
@@ -49,7 +49,7 @@ class Ours:
         self.run_tool = arguments.bin / "tp-run"
         self.plan = work / f"{tp}.plan"
         call([arguments.bin / "tp-compile", work / "model", "--mesh", f"tp={tp}", "--batch",
-              SHAPE["batch"], "--seq", SHAPE["seq"], "--weight-decay", 0, "-o", self.plan])
+              SHAPE["batch"], "--seq", SHAPE["seq"], "--weight-decay", 0, "--dtype", arguments.dtype, "-o", self.plan])
 
     def run(self):
         report = self.work / "report.json"
@@ -74,6 +74,8 @@ class Peer:
                             script, *sizes]
         elif name == "torch":
             self.command += ["--threads", os.cpu_count()]
+        if arguments.dtype != "f32":
+            self.command += ["--dtype", arguments.dtype]
 
     def run(self):
         return json.loads(call(self.command, self.env).strip().splitlines()[-1])
@@ -120,7 +122,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--peers", default="torch,jax", help="empty for none")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32",
+                        help="bf16: ours, and PyTorch's autocast; JAX has no such peer here")
     arguments = parser.parse_args()
+    if arguments.dtype == "bf16" and "jax" in arguments.peers.split(","):
+        parser.error("--dtype bf16 goes with --peers torch")
     peers = [p for p in arguments.peers.split(",") if p]
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)

@@ -50,6 +50,7 @@ public:
       if (failed(visit(&op)))
         return failure();
     emitGradients();
+    foldCasts();
     return success();
   }
 
@@ -61,7 +62,7 @@ private:
     if (llvm::none_of(incoming, [](Value v) { return bool(v); }))
       return success();
     if (auto param = dyn_cast<tp::ParamOp>(op)) {
-      accumulate(parameterGradients[param.getSymbol()], incoming[0],
+      accumulate(parameterGradients[param.getSymbol()], incoming[0], param,
                  param.getLoc());
       return success();
     }
@@ -76,7 +77,8 @@ private:
       if (!gradient)
         return op->emitOpError("built no gradient of its operand ")
                << operand.getOperandNumber();
-      accumulate(gradients[operand.get()], gradient, op->getLoc());
+      accumulate(gradients[operand.get()], gradient, operand.get(),
+                 op->getLoc());
     }
     return success();
   }
@@ -106,12 +108,33 @@ private:
     return success();
   }
 
-  /// Sums of gradients: one state, so partial meets partial only.
-  void accumulate(Value &sum, Value gradient, Location loc) {
+  /// Sums of gradients of `value`: one state, so partial meets partial only,
+  /// and one type, whatever that of the op's sum is.
+  void accumulate(Value &sum, Value gradient, Value value, Location loc) {
+    Type type = tp::gradientType(value);
+    gradient = tp::castTo(builder, loc, gradient,
+                          tp::withElementsOf(gradient.getType(), type));
     sum = sum ? tp::AccumulateOp::create(builder, loc, sum.getType(), sum,
                                          gradient)
                     .getResult()
               : gradient;
+  }
+
+  /// What is widened again need not be rounded before: a cast of a cast is its
+  /// operand. (A sum over rows is in float32 when it is made.)
+  void foldCasts() {
+    for (Operation &op : llvm::make_early_inc_range(*builder.getBlock())) {
+      auto cast = dyn_cast<tp::CastOp>(op);
+      auto inner =
+          cast ? cast.getX().getDefiningOp<tp::CastOp>() : tp::CastOp();
+      if (inner && inner->getBlock() == builder.getBlock() &&
+          inner.getX().getType() == cast.getY().getType())
+        cast.getY().replaceAllUsesWith(inner.getX());
+    }
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(*builder.getBlock())))
+      if (isa<tp::CastOp>(op) && op.use_empty())
+        op.erase();
   }
 
   /// What the loss is the mean of, where every rank has it whole; null for a

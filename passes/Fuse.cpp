@@ -102,6 +102,7 @@ private:
     places.push_back(
         {{op}, rows != nullptr, touch ? touch->space : SmallVector<int64_t>()});
     if (touch) {
+      absorbProducers(op, *touch, places.size() - 1, /*onlyCasts=*/true);
       note(op, *touch, places.size() - 1);
       return;
     }
@@ -140,14 +141,18 @@ private:
   }
 
   /// Moves other groups that make operands of `op` down into `group`, if
-  /// nothing placed so far reads what they make.
-  void absorbProducers(Operation *op, const Touch &touch, unsigned group) {
+  /// nothing placed so far reads what they make; or those only that cast, which
+  /// alone would read and write for nothing.
+  void absorbProducers(Operation *op, const Touch &touch, unsigned group,
+                       bool onlyCasts = false) {
     for (auto [value, access] : touch.reads) {
       auto it = value ? madeAt.find(value) : madeAt.end();
       if (it == madeAt.end() || it->second.first == group)
         continue;
       unsigned other = it->second.first;
       Place &from = places[other];
+      if (onlyCasts && !llvm::all_of(from.members, llvm::IsaPred<tp::CastOp>))
+        continue;
       if (!from.isKernel || from.space != touch.space ||
           it->second.second != access || access == Access::Trailing ||
           access == Access::Other ||

@@ -36,7 +36,7 @@ public:
     if (trained.empty())
       return step.emitError("tp-optimize: the step has no gradients; run "
                             "tp-differentiate first");
-    if (failed(checkMesh()) || failed(checkTypes()))
+    if (failed(checkMesh()))
       return failure();
     Location loc = step.getLoc();
     FloatAttr limit = options.clipGradNorm > 0
@@ -101,17 +101,6 @@ private:
         return step.emitError("tp-optimize: the gradient of @")
                << t.parameter.getSymName() << " lies on " << layout.getMesh()
                << ", which is not the module's tp.mesh";
-    return success();
-  }
-
-  LogicalResult checkTypes() {
-    for (Trained &t : trained)
-      if (Type type = t.parameter.getTensorType().getElementType();
-          !type.isF32())
-        return t.parameter.emitError("tp-optimize: @")
-               << t.parameter.getSymName() << " is " << type
-               << ", but what is trained is f32; declare it so and put tp.cast "
-                  "on its uses";
     return success();
   }
 
@@ -195,33 +184,42 @@ private:
     return copied;
   }
 
-  Value state(Trained &t, StringRef kind) {
+  Value state(Trained &t, StringRef kind, bool isMaster = false) {
     std::string name = (t.parameter.getSymName() + "." + kind).str();
     OpBuilder atModule(module.getContext());
     atModule.setInsertionPointAfter(t.parameter);
-    auto symbol = tp::StateOp::create(atModule, t.parameter.getLoc(), name,
-                                      t.parameter.getSymName(), kind,
-                                      t.parameter.getType(), TypeAttr());
+    auto symbol = tp::StateOp::create(
+        atModule, t.parameter.getLoc(), name, t.parameter.getSymName(), kind,
+        tp::inFloat32(t.parameter.getType()), TypeAttr());
+    symbol.setMaster(isMaster);
     return tp::ParamOp::create(builder, t.gradient.getLoc(), symbol.getType(),
                                name);
+  }
+
+  void set(Trained &t, StringRef kind, Value value) {
+    std::string name = (t.parameter.getSymName() + kind).str();
+    tp::UpdateOp::create(builder, value.getLoc(), name, value);
   }
 
   void update(Trained &t) {
     double decay =
         t.parameter.getCheckpointRank() >= 2 ? options.weightDecay : 0;
     Value m = state(t, "exp_avg"), v = state(t, "exp_avg_sq");
+    // What is stored in bf16 is trained in float32 all the same: steps are
+    // smaller than what bf16 can add.
+    bool isNarrow = !t.parameter.getTensorType().getElementType().isF32();
+    Value p = isNarrow ? state(t, "master", /*isMaster=*/true) : t.value;
     auto op = tp::AdamWOp::create(
-        builder, t.gradient.getLoc(), t.value.getType(), m.getType(),
-        v.getType(), t.value, t.gradient, m, v, scaleFor(t),
-        builder.getF64FloatAttr(options.beta1),
+        builder, t.gradient.getLoc(), p.getType(), m.getType(), v.getType(), p,
+        t.gradient, m, v, scaleFor(t), builder.getF64FloatAttr(options.beta1),
         builder.getF64FloatAttr(options.beta2),
         builder.getF64FloatAttr(options.eps), builder.getF64FloatAttr(decay));
-    auto set = [&](StringRef symbol, Value value) {
-      tp::UpdateOp::create(builder, op.getLoc(), symbol, value);
-    };
-    set(t.parameter.getSymName(), op.getNewP());
-    set((t.parameter.getSymName() + ".exp_avg").str(), op.getNewM());
-    set((t.parameter.getSymName() + ".exp_avg_sq").str(), op.getNewV());
+    set(t, "",
+        tp::castTo(builder, op.getLoc(), op.getNewP(), t.value.getType()));
+    if (isNarrow)
+      set(t, ".master", op.getNewP());
+    set(t, ".exp_avg", op.getNewM());
+    set(t, ".exp_avg_sq", op.getNewV());
   }
 
   ModuleOp module;

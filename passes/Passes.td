@@ -36,6 +36,55 @@ def CompleteInputs : Pass<"tp-complete-inputs", "mlir::ModuleOp"> {
   let dependentDialects = ["::colrow::tp::TPDialect"];
 }
 
+def MixedPrecision : Pass<"tp-mixed-precision", "mlir::ModuleOp"> {
+  let summary = "choose which values are bf16, and make the casts ops";
+  let description = [{
+    Contractions (what a work item says is a product or an attention) take and
+    give bf16. What takes statistics of rows (`stats` in a factor rule: norms)
+    takes and gives f32. Every other op runs in the types that it gets, if its
+    constraints allow them, else in f32, to which values of mixed types are
+    widened; so activations between contractions are bf16, and the residual
+    stream, which begins with parameters and meets each layer in a sum, is f32.
+
+    A parameter that such an op reads in bf16 is stored in bf16. `tp-optimize`
+    gives it a float32 master; one that is not trained would have none, and
+    stays f32 where others are trained. What leaves a function keeps its type.
+
+    Before: a graph in f32. After: the same graph, with `tp.cast` where types
+    meet; one cast of a value serves all its uses.
+
+    Input:
+    ```mlir
+    tp.parameter @g : tensor<4xf32> {id = 0 : i64, init = #tp.init<ones>}
+    tp.parameter @w : tensor<8x4xf32> {id = 1 : i64, init = #tp.init<zeros>}
+    func.func @main(%x: tensor<2x4xf32>) -> tensor<2x8xf32> attributes {tp.forward} {
+      %g = tp.param @g : tensor<4xf32>
+      %w = tp.param @w : tensor<8x4xf32>
+      %n = tp.rms_norm %x, %g {eps = 0.1 : f64} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+      %h = tp.matmul %n, %w : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+      %y = tp.gelu %h : (tensor<2x8xf32>) -> tensor<2x8xf32>
+      return %y : tensor<2x8xf32>
+    }
+    ```
+    Output:
+    ```mlir
+    tp.parameter @g : tensor<4xf32> {id = 0 : i64, init = #tp.init<ones>}
+    tp.parameter @w : tensor<8x4xbf16> {id = 1 : i64, init = #tp.init<zeros>}
+    func.func @main(%x: tensor<2x4xf32>) -> tensor<2x8xf32> attributes {tp.forward} {
+      %g = tp.param @g : tensor<4xf32>
+      %w = tp.param @w : tensor<8x4xbf16>
+      %n = tp.rms_norm %x, %g {eps = 0.1 : f64} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+      %c = tp.cast %n : (tensor<2x4xf32>) -> tensor<2x4xbf16>
+      %h = tp.matmul %c, %w : (tensor<2x4xbf16>, tensor<8x4xbf16>) -> tensor<2x8xbf16>
+      %y = tp.gelu %h : (tensor<2x8xbf16>) -> tensor<2x8xbf16>
+      %r = tp.cast %y : (tensor<2x8xbf16>) -> tensor<2x8xf32>
+      return %r : tensor<2x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::colrow::tp::TPDialect"];
+}
+
 def Shard : Pass<"tp-shard", "mlir::ModuleOp"> {
   let summary = "choose every tensor's layout on the mesh";
   let description = [{

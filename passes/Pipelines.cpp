@@ -20,6 +20,9 @@ void passes::buildStepPipeline(OpPassManager &manager,
   verifyPhase(manager, "graph");
   // On whole shapes one sees what the inputs' integers index.
   manager.addPass(createCompleteInputs());
+  // Layouts are chosen by bytes and times, which types decide.
+  if (options.dtype == "bf16")
+    manager.addPass(createMixedPrecision());
   // Every later pass obeys the layouts chosen here.
   ShardOptions shard;
   shard.mesh = options.mesh;

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Plots the loss curves of two reports in the terminal and says whether they are equal (1e-5,
-relative) and fall.
+"""Plots the loss curves of two reports in the terminal and says whether they are equal (to BOUND,
+relative; 1e-5 unless given) and fall.
 
-usage: compare_curves.py ONE.json TWO.json
+usage: compare_curves.py ONE.json TWO.json [BOUND]
 """
 import json
 import sys
 
-BOUND = 1e-5
 ROWS, COLUMNS = 12, 64
 
 
@@ -37,6 +36,7 @@ def main():
     one, two = curve(sys.argv[1]), curve(sys.argv[2])
     if len(one) != len(two) or not one:
         sys.exit(f"compare_curves: {len(one)} and {len(two)} steps")
+    bound = float(sys.argv[3]) if len(sys.argv) > 3 else 1e-5
     plot(one, two)
     print(f"\n{'step':>6} {'tp=1':>12} {'tp=2':>12} {'apart':>9}")
     for i in sorted({0, *range(len(one) // 5 - 1, len(one), max(len(one) // 5, 1)), len(one) - 1}):
@@ -44,8 +44,8 @@ def main():
     apart = max(abs(a - b) / abs(a) for a, b in zip(one, two))
     tenth = max(len(one) // 10, 1)
     start, end = sum(one[:tenth]) / tenth, sum(one[-tenth:]) / tenth
-    equal, falls = apart <= BOUND, end < start
-    print(f"\nlargest relative difference {apart:.2e} ({'within' if equal else 'NOT within'} {BOUND:g}); "
+    equal, falls = apart <= bound, end < start
+    print(f"\nlargest relative difference {apart:.2e} ({'within' if equal else 'NOT within'} {bound:g}); "
           f"loss {'falls' if falls else 'does NOT fall'} from {start:.3f} to {end:.3f}")
     sys.exit(0 if equal and falls else 1)
 

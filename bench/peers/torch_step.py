@@ -4,6 +4,7 @@
 
 torchrun --nproc-per-node 2 torch_step.py --tp 2     one thread a rank
 torch_step.py --tp 1 --threads 2
+With --dtype bf16 the forward runs under autocast.
 
 Prints one JSON line on rank 0: seconds of each step, losses, peak memory of each rank's process.
 """
@@ -79,6 +80,7 @@ def main():
     for name, value in dict(layers=4, hidden=512, heads=8, vocab=8192, seq=256, batch=8, tp=2, steps=8,
                             threads=1).items():
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     a = parser.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(0)
@@ -98,7 +100,8 @@ def main():
             dist.barrier()
         start = time.perf_counter()
         with loss_context():
-            logits = model(tokens[:, :-1])
+            with torch.autocast("cpu", torch.bfloat16, enabled=a.dtype == "bf16"):
+                logits = model(tokens[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
             loss.backward()
         optimizer.step()

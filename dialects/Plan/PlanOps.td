@@ -565,7 +565,7 @@ def Plan_AttentionOp : Plan_AttentionOpBase<"attention",
     **Constraints** (both attention ops)
     - C1: six sizes, each at least 1; a window is not negative and causal.
     - C2: dropout lies in [0, 1), and with it there are five whole sizes and starts.
-    - C3: all buffers hold f32.
+    - C3: lse holds f32, the other buffers all f32 or all bf16.
   }];
   let assemblyFormat = [{
     custom<At>("0", $q, type($q), $addresses) `,`

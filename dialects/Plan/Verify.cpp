@@ -254,9 +254,18 @@ template <typename Op> static LogicalResult verifyAttention(Op op) {
            << dropout << " of a tensor of " << whole.size()
            << " sizes; wanted [0, 1), and five whole sizes and starts";
   // C3
-  for (Type type : op->getOperandTypes())
-    if (!cast<BufferType>(type).getElementType().isF32())
-      return op.emitOpError("C3: works on f32, not on ") << type;
+  Type lse = op.getLse().getType(), first = op.getQ().getType();
+  Type element = cast<BufferType>(first).getElementType();
+  if (!element.isF32() && !element.isBF16())
+    return op.emitOpError("C3: works on f32 or bf16, not on ") << first;
+  for (OpOperand &buffer : op->getOpOperands())
+    if (buffer.getOperandNumber() != op.getLseMutable().getOperandNumber() &&
+        buffer.get().getType() != first)
+      return op.emitOpError("C3: works on ")
+             << first << " and on " << buffer.get().getType()
+             << "; wanted one type for all but the rows' logarithms";
+  if (!cast<BufferType>(lse).getElementType().isF32())
+    return op.emitOpError("C3: rows' logarithms are f32, not ") << lse;
   return success();
 }
 

@@ -117,7 +117,9 @@ SmallVector<Value> colrow::tp::detail::buildConjugate(Operation *op,
   auto change = cast<LayoutChangeOpInterface>(op);
   OperationState state(op->getLoc(), change.getConjugateName());
   state.addOperands(gradients[0]);
-  state.addTypes(dualType(op->getOperand(0).getType()));
+  // The gradient may be of another float type than the value is.
+  state.addTypes(withElementsOf(dualType(op->getOperand(0).getType()),
+                                gradients[0].getType()));
   auto collective = cast<CollectiveOpInterface>(op);
   state.addAttribute("axes", collective.getAxes());
   if (StringAttr reason = collective.getReasonAttr())

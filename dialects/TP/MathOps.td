@@ -25,24 +25,26 @@ def IndexingSome : DeclareOpInterfaceMethods<IndexingOpInterface, ["addIgnored"]
 // Contractions
 //===----------------------------------------------------------------------===//
 
-def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k", [Differentiable, Plan, Costed]> {
+def TP_MatmulOp : TP_RuleOp<"matmul", "x: * h, w: k h -> y: * k",
+    [Differentiable, Plan, Costed, TP_ProductOf<"y", "x">]> {
   let summary = "multiply by a weight stored [out, in]";
   let description = [{
     y[*, k] = sum over h of x[*, h] w[k, h]. Split on k it is a column-parallel
-    linear layer, split on h a row-parallel one with partial sums.
+    linear layer, split on h a row-parallel one with partial sums. It adds in
+    float32; of bf16 operands the result, rounded once, is bf16 or f32.
 
     ```mlir
     %y = tp.matmul %x, %w : (tensor<2x3x7xf32>, tensor<5x7xf32>) -> tensor<2x3x5xf32>
     ```
   }];
   let arguments = (ins TP_FloatTensor:$x, TP_FloatTensor:$w);
-  let results = (outs TP_FloatTensor:$y);
+  let results = (outs TP_ProductTensor:$y);
   let linear = "x | w";
   let paddingZeroIf = ["x", "w"];
 }
 
 def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
-    [Plan, Costed]> {
+    [Plan, Costed, TP_ProductOf<"dx", "dy">]> {
   let summary = "gradient of tp.matmul in x: dy w";
   let description = [{
     ```mlir
@@ -50,13 +52,13 @@ def TP_MatmulDgradOp : TP_RuleOp<"matmul_dgrad", "dy: * k, w: k h -> dx: * h",
     ```
   }];
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$w);
-  let results = (outs TP_FloatTensor:$dx);
+  let results = (outs TP_ProductTensor:$dx);
   let linear = "dy | w";
   let paddingZeroIf = ["dy", "w"];
 }
 
 def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
-    [Plan, Costed]> {
+    [Plan, Costed, TP_ProductOf<"dw", "dy">]> {
   let summary = "gradient of tp.matmul in w: dy^T x, summed over rows";
   let description = [{
     ```mlir
@@ -64,7 +66,7 @@ def TP_MatmulWgradOp : TP_RuleOp<"matmul_wgrad", "dy: * k, x: * h -> dw: k h",
     ```
   }];
   let arguments = (ins TP_FloatTensor:$dy, TP_FloatTensor:$x);
-  let results = (outs TP_FloatTensor:$dw);
+  let results = (outs TP_ProductTensor:$dw);
   let linear = "dy | x";
   let paddingZeroIf = ["dy", "x"];
 }
@@ -237,21 +239,29 @@ def TP_ScaleOp : TP_RuleOp<"scale", "x: * -> y: *", [Differentiable, Rows]> {
   let paddingZeroIf = ["x"];
 }
 
-def TP_CastOp : TP_RuleOp<"cast", "x: * -> y: *", [Differentiable, Rows]> {
+def TP_CastOp : TP_Op<"cast", [Pure, Differentiable, Rows, Costed,
+    DeclareOpInterfaceMethods<ShardableOpInterface, ["getPaddingValue"]>]> {
   let summary = "the same numbers in another float type";
   let description = [{
-    To bf16 it rounds to the nearest, ties to even; to f32 it is exact. Linear
-    but for rounding, so sums of parts may be cast. In a kernel that goes on with
-    the value nothing is rounded: all kernels compute in float32.
+    To bf16 it rounds to the nearest, ties to even; to f32 it is exact. In a
+    kernel that goes on with the value nothing is rounded: all kernels compute
+    in float32. It is no work of its own, since it is part of the kernel beside
+    it.
+
+    Rounding is not linear: the sum of rounded summands is not their rounded
+    sum. So summands may be widened, but not narrowed: `tp.g` comes first. And
+    where ranks would each get a share of the gradient (the copied way), widening
+    is not offered, for its gradient narrows the shares.
 
     ```mlir
-    %y = tp.cast %x : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+    %y = tp.cast %x : (tensor<5x7xf32>) -> tensor<5x7xbf16>
+    %z = tp.cast %y : (tensor<5x7xbf16>) -> tensor<5x7xf32>
     ```
   }];
   let arguments = (ins TP_CastTensor:$x);
   let results = (outs TP_CastTensor:$y);
-  let linear = "x";
-  let paddingOf = "x";
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
 }
 
 def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow]> {

@@ -72,6 +72,10 @@ static LogicalResult verifySymbol(Operation *op, SymbolTableCollection &symbols,
 }
 
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto parameter = dyn_cast_or_null<ParameterOp>(
+      symbols.lookupNearestSymbolFrom(*this, getParameterAttr()));
+  if (parameter && inFloat32(parameter.getType()) == getType())
+    return success();
   return verifySymbol(*this, symbols, getParameterAttr(), getType());
 }
 
@@ -87,10 +91,11 @@ LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!parameter)
     return emitOpError("C1: ")
            << getParameterAttr() << " is not a parameter of this module";
-  if (dualType(parameter.getType()) != getValue().getType())
+  RankedTensorType wanted = inFloat32(dualType(parameter.getType()));
+  if (wanted != getValue().getType())
     return emitOpError("C1: the gradient of ")
            << getParameterAttr() << " has " << getValue().getType()
-           << ", wanted " << dualType(parameter.getType());
+           << ", wanted " << wanted;
   return success();
 }
 

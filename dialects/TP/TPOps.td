@@ -21,6 +21,8 @@ def TP_FloatTensor : StaticShapeTensorOf<[F32, BF16]>;
 def TP_F32Tensor : StaticShapeTensorOf<[F32]>;
 def TP_IntTensor : StaticShapeTensorOf<[I32, I64]>;
 def TP_Scalar : 0DTensorOf<[F32]>;
+// What a contraction of a TP_FloatTensor gives: see TP_ProductOf.
+def TP_ProductTensor : StaticShapeTensorOf<[F32, BF16]>;
 // Of tp.cast, whose types differ.
 def TP_CastTensor : StaticShapeTensorOf<[F32, BF16]>;
 // Sums of squares of small, middle and large values: see tp.sum_squares.
@@ -40,6 +42,13 @@ class TP_OneTypeOf<string type, dag operands, dag results> {
   list<string> names = TP_NamesOf<type, operands>.names # TP_NamesOf<type, results>.names;
   list<Trait> traits = !if(!gt(!size(names), 1), [AllElementTypesMatch<names>], []);
 }
+
+/// The result of a contraction is of its operands' type, or f32, in which it
+/// adds.
+class TP_ProductOf<string result, string operand>
+    : PredOpTrait<result # " has the element type of " # operand # " or f32",
+        CPred<"::colrow::tp::detail::isProductType($" # result # ".getType(), $"
+              # operand # ".getType())">>;
 
 class TP_Op<string mnem, list<Trait> ownTraits = []> : Op<TP_Dialect, mnem> {
   let traits = ownTraits # TP_OneTypeOf<"TP_FloatTensor", arguments, results>.traits
@@ -195,7 +204,9 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
   let summary = "declare state that the optimizer keeps for a parameter";
   let description = [{
     Made by `tp-optimize`; zero at the start, saved beside the model under the
-    parameter's own sources.
+    parameter's own sources. The `master` of a bf16 parameter is its value in
+    float32, which is what training moves, files hold and a start fills; the
+    parameter is that, rounded.
 
     ```mlir
     tp.parameter @w : tensor<64x64xf32> {id = 0 : i64, init = #tp.init<zeros>}
@@ -203,12 +214,14 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
     ```
 
     **Constraints**
-    - C1: the parameter exists and has the same type.
+    - C1: the parameter exists and has the same type, but for its elements:
+      state is f32.
     - C2: `type` is the block that `whole` leaves to a rank.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$parameter,
-                       StrAttr:$name, TypeAttrOf<TP_FloatTensor>:$type,
-                       OptionalAttr<TypeAttrOf<TP_FloatTensor>>:$whole);
+                       StrAttr:$name, TypeAttrOf<TP_F32Tensor>:$type,
+                       OptionalAttr<TypeAttrOf<TP_F32Tensor>>:$whole,
+                       UnitAttr:$master);
   let assemblyFormat = "$sym_name `of` $parameter $name `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -255,7 +268,7 @@ def TP_OutputOp : TP_Op<"output", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
     keeps the whole type in `whole` and its layout in `layout`.
 
     **Constraints**
-    - C1: the parameter exists, and a gradient has the dual of its type.
+    - C1: the parameter exists, and a gradient has the dual of its type, in f32.
     - C2: the value's type is the block that `whole` leaves to a rank, and
       `layout` is that of `whole`.
     - C3: other values are whole or in blocks on each axis, never a summand nor

@@ -30,6 +30,27 @@ RankedTensorType tp::inFloat32(Type type) {
       Float32Type::get(type.getContext()));
 }
 
+RankedTensorType tp::withElementsOf(Type type, Type like) {
+  return cast<RankedTensorType>(type).clone(getElementTypeOrSelf(like));
+}
+
+bool tp::isParameterValue(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_nonnull<CastOp, LayoutChangeOpInterface>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<ParamOp>(op);
+}
+
+RankedTensorType tp::gradientType(Value value) {
+  RankedTensorType type = dualType(value.getType());
+  return isParameterValue(value) ? inFloat32(type) : type;
+}
+
+bool colrow::tp::detail::isProductType(Type result, Type operand) {
+  Type element = getElementTypeOrSelf(result);
+  return element.isF32() || element == getElementTypeOrSelf(operand);
+}
+
 SmallVector<int64_t> tp::localShape(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   LayoutAttr layout = getLayoutAttr(type);

@@ -59,9 +59,11 @@ llvm::Error CostModel::checkRanks(uint64_t ranks) const {
                     topo.levels.back().name));
 }
 
-int64_t CostModel::computePs(int64_t flops, int64_t bytes) const {
+int64_t CostModel::computePs(int64_t flops, int64_t bytes, bool narrow) const {
+  double peak = narrow && topo.flopsPerSecondBf16 > 0 ? topo.flopsPerSecondBf16
+                                                      : topo.flopsPerSecondF32;
   return roundUp(
-      std::max(picoseconds(double(flops), topo.flopsPerSecondF32),
+      std::max(picoseconds(double(flops), peak),
                picoseconds(double(bytes), topo.memoryBytesPerSecond)));
 }
 

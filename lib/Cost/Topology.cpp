@@ -100,6 +100,9 @@ template <> struct llvm::yaml::MappingTraits<Topology> {
   static void mapping(IO &io, Topology &topology) {
     io.mapRequired("name", topology.name);
     mapChecked<Rate>(io, "flops_per_second_f32", topology.flopsPerSecondF32);
+    std::optional<Rate> bf16;
+    io.mapOptional("flops_per_second_bf16", bf16);
+    topology.flopsPerSecondBf16 = bf16 ? bf16->value : 0;
     mapChecked<Rate>(io, "memory_bytes_per_second",
                      topology.memoryBytesPerSecond);
     mapChecked<Rate>(io, "memory_bytes", topology.memoryBytes);

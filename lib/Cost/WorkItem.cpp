@@ -102,10 +102,18 @@ int64_t cost::sentBytesOf(const WorkItem &item) {
   return 0;
 }
 
+/// Whether the operands of the products of `item` are bf16.
+static bool isNarrow(const WorkItem &item) {
+  if (const Gemm *gemm = std::get_if<Gemm>(&item))
+    return gemm->aBytes == 2 && gemm->bBytes == 2;
+  const Attention *attention = std::get_if<Attention>(&item);
+  return attention && attention->bytes == 2;
+}
+
 int64_t CostModel::workPs(const WorkItem &item) const {
   const Change *change = std::get_if<Change>(&item);
   if (!change)
-    return computePs(flopsOf(item), memoryBytesOf(item));
+    return computePs(flopsOf(item), memoryBytesOf(item), isNarrow(item));
   auto [kind, bytes, ranks, stride] = *change;
   switch (kind) {
   case ChangeKind::AllReduce:

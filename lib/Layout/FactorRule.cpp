@@ -94,7 +94,8 @@ SmallVector<Way, 8> FactorRule::ways() const {
   for (unsigned f = 0; f < factors.size(); ++f)
     if (canSplit(f))
       ways.push_back({WayKind::Split, f, 0});
-  ways.push_back({WayKind::Copied, 0, 0});
+  if (copied)
+    ways.push_back({WayKind::Copied, 0, 0});
   for (unsigned set = 0; set < linear.size(); ++set)
     ways.push_back({WayKind::Linear, 0, set});
   return ways;

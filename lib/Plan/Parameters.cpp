@@ -48,6 +48,7 @@ planir::toParameter(Operation *op, uint32_t buffer, int32_t stateOf) {
     whole = cast<RankedTensorType>(state.getWhole() ? *state.getWhole()
                                                     : state.getType());
     table->state_name = state.getName().str();
+    table->master = state.getMaster();
   }
   table->name = SymbolTable::getSymbolName(op).str();
   table->dtype = toDType(whole.getElementType());
@@ -58,16 +59,26 @@ planir::toParameter(Operation *op, uint32_t buffer, int32_t stateOf) {
   return table;
 }
 
+/// A bf16 parameter with a master is in files as that is, and so like an f32
+/// one.
 uint64_t
 planir::fingerprint(ArrayRef<std::unique_ptr<plan::ParameterT>> parameters) {
+  llvm::DenseSet<int32_t> withMaster;
+  for (const auto &parameter : parameters)
+    if (parameter->master)
+      withMaster.insert(parameter->state_of);
   std::string description;
   llvm::raw_string_ostream os(description);
   auto print = [&](auto values) {
     for (auto value : values)
       os << ' ' << int64_t(value);
   };
-  for (const auto &parameter : parameters) {
-    os << parameter->name << ' ' << unsigned(parameter->dtype);
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    if (parameter->master)
+      continue;
+    plan::DType type =
+        withMaster.contains(i) ? plan::DType::f32 : parameter->dtype;
+    os << parameter->name << ' ' << unsigned(type);
     print(parameter->shape);
     for (const auto &dim : parameter->dims) {
       os << " [";
@@ -133,6 +144,8 @@ LogicalResult planir::createParameter(OpBuilder &builder,
   if (isState) {
     state.addAttribute("parameter", FlatSymbolRefAttr::get(context, owner));
     state.addAttribute("name", builder.getStringAttr(parameter.state_name));
+    if (parameter.master)
+      state.addAttribute("master", builder.getUnitAttr());
   } else {
     state.addAttribute("id", builder.getI64IntegerAttr(parameter.id));
     tp::InitAttr init = fromInit(*parameter.init, state.location);

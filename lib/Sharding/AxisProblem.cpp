@@ -101,6 +101,7 @@ AxisProblem::ValueClass AxisProblem::makeValue(Value value, bool mixed) {
   info.query.ranks = mesh.groupSize(axis);
   info.query.stride = mesh.stride(axis);
   info.query.isParameter = isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
+  info.query.gradientFactor = gradientFactorOf(value);
   return info;
 }
 
@@ -114,7 +115,8 @@ LogicalResult AxisProblem::addValue(Value value) {
       });
   std::vector<int64_t> key = {
       int64_t(reinterpret_cast<intptr_t>(value.getType().getAsOpaquePointer())),
-      reached, mixed, isa_and_nonnull<tp::ParamOp>(value.getDefiningOp())};
+      reached, mixed, isa_and_nonnull<tp::ParamOp>(value.getDefiningOp()),
+      gradientFactorOf(value)};
   for (unsigned d = 0; d < tp::shapeOf(value).size(); ++d)
     key.push_back(classes.isFeature(value, d) ? classes.units(value, d) : 0);
   auto [it, isNew] = valueKinds.try_emplace(key, values.size());

@@ -12,6 +12,11 @@ using layout::StateKind;
 using llvm::SmallVector;
 using solver::Cost;
 
+int64_t sharding::gradientFactorOf(mlir::Value value) {
+  return tp::elementBytes(tp::gradientType(value)) /
+         tp::elementBytes(value.getType());
+}
+
 uint8_t sharding::indexOf(const ChangeQuery &query, const ValueState &state) {
   return llvm::find(query.states, state) - query.states.begin();
 }
@@ -69,14 +74,17 @@ sharding::changeWork(const ChangeQuery &query, unsigned from, unsigned to) {
     return items;
   if (!isOffered(query, from, to))
     return std::nullopt;
-  auto add = [&](StateKind before, StateKind after, unsigned i, unsigned j) {
-    if (auto work = changeWork(before, after, query.heldBytes[i],
-                               query.heldBytes[j], query.ranks, query.stride))
+  auto add = [&](StateKind before, StateKind after, unsigned i, unsigned j,
+                 int64_t factor) {
+    if (auto work =
+            changeWork(before, after, query.heldBytes[i] * factor,
+                       query.heldBytes[j] * factor, query.ranks, query.stride))
       items.push_back(*work);
   };
-  add(a.state.kind, b.state.kind, from, to);
+  add(a.state.kind, b.state.kind, from, to, 1);
   if (b.gradient)
-    add(b.state.dual().kind, a.state.dual().kind, to, from);
+    add(b.state.dual().kind, a.state.dual().kind, to, from,
+        query.gradientFactor);
   return items;
 }
 
@@ -135,6 +143,7 @@ ChangeQuery sharding::makeQuery(mlir::Value value, bool reached, unsigned axis,
   query.ranks = mesh.groupSize(axis);
   query.stride = mesh.stride(axis);
   query.isParameter = mlir::isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
+  query.gradientFactor = gradientFactorOf(value);
   return query;
 }
 

@@ -141,6 +141,8 @@ SmallVector<NamedItem, 2> WorkTable::getUpdate(RankedTensorType type) {
   auto argument = [&](Type type) {
     return scratch.block.addArgument(type, loc);
   };
+  // Trained in float32, however the parameter is stored.
+  type = tp::inFloat32(type);
   Type scalar = RankedTensorType::get({}, type.getElementType(),
                                       tp::LayoutAttr::replicated(meshAttr, 0));
   Type squares = RankedTensorType::get({3}, type.getElementType(),

@@ -27,12 +27,16 @@ DictionaryAttr sharding::toAttr(const cost::Topology &topology,
          b.getNamedAttr("ranks", b.getI64IntegerAttr(level.ranks)),
          number("latency_seconds", level.latencySeconds),
          number("bytes_per_second", level.bytesPerSecond)}));
-  return b.getDictionaryAttr(
-      {text(topology.name),
-       number("flops_per_second_f32", topology.flopsPerSecondF32),
-       number("memory_bytes_per_second", topology.memoryBytesPerSecond),
-       number("memory_bytes", topology.memoryBytes),
-       b.getNamedAttr("levels", b.getArrayAttr(levels))});
+  SmallVector<NamedAttribute> list = {
+      text(topology.name),
+      number("flops_per_second_f32", topology.flopsPerSecondF32),
+      number("memory_bytes_per_second", topology.memoryBytesPerSecond),
+      number("memory_bytes", topology.memoryBytes),
+      b.getNamedAttr("levels", b.getArrayAttr(levels))};
+  if (topology.flopsPerSecondBf16 > 0)
+    list.push_back(
+        number("flops_per_second_bf16", topology.flopsPerSecondBf16));
+  return b.getDictionaryAttr(list);
 }
 
 /// The finite number at `key` of `dict`, at least 0 and above it unless
@@ -58,6 +62,8 @@ static std::optional<cost::Topology> fromAttr(DictionaryAttr dict) {
   cost::Topology topology;
   topology.name = name(dict, good);
   topology.flopsPerSecondF32 = number(dict, "flops_per_second_f32", good);
+  if (dict.contains("flops_per_second_bf16"))
+    topology.flopsPerSecondBf16 = number(dict, "flops_per_second_bf16", good);
   topology.memoryBytesPerSecond = number(dict, "memory_bytes_per_second", good);
   topology.memoryBytes = number(dict, "memory_bytes", good);
   auto levels = dict.getAs<ArrayAttr>("levels");

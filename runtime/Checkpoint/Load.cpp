@@ -64,17 +64,17 @@ void initializeParameters(Executor &executor, uint64_t seed,
     return;
   executor.onRanks([&](unsigned rank) {
     for (const plan::Parameter *parameter : *plan.parameters()) {
-      if (onlyWithoutSources && hasSources(*parameter))
+      const plan::Parameter &value = valueOf(plan, *parameter);
+      if (onlyWithoutSources && hasSources(value))
         continue;
       Block block(executor, rank, *parameter);
       block.clear();
-      block.blocks().forEachRun(
-          [&](int64_t local, int64_t whole, int64_t count) {
-            block.set(local, count, [&](int64_t done, int64_t n, float *out) {
-              initialValues(parameter->init(), seed, parameter->id(),
-                            whole + done, n, out);
-            });
-          });
+      block.blocks().forEachRun([&](int64_t local, int64_t whole,
+                                    int64_t count) {
+        block.set(local, count, [&](int64_t done, int64_t n, float *out) {
+          initialValues(value.init(), seed, value.id(), whole + done, n, out);
+        });
+      });
     }
   });
 }
@@ -172,7 +172,8 @@ static Error checkNames(ArrayRef<Wanted> all) {
   StringMap<const plan::Parameter *> owners;
   for (bool bySymbol : {false, true})
     for (const Wanted &wanted : all) {
-      if (hasSources(*wanted.parameter) == bySymbol)
+      if (wanted.parameter->master() ||
+          hasSources(*wanted.parameter) == bySymbol)
         continue;
       for (const NamedSource &source : wanted.sources) {
         auto [entry, isNew] =
@@ -192,8 +193,9 @@ static Expected<std::vector<Wanted>>
 findWanted(const plan::Plan &plan, const ModelFiles &files, Holding holding,
            FileOrigin origin, std::vector<std::string> &missing) {
   std::vector<Wanted> all;
+  Masters masters = mastersOf(plan);
   for (const plan::Parameter *parameter : *plan.parameters()) {
-    if (holdingOf(*parameter) != holding)
+    if (holdingOf(*parameter) != holding || parameter->master())
       continue;
     std::vector<NamedSource> sources = sourcesOf(plan, *parameter);
     if (origin == FileOrigin::model && !hasSources(*parameter) &&
@@ -204,6 +206,9 @@ findWanted(const plan::Plan &plan, const ModelFiles &files, Holding holding,
     for (const NamedSource &source : sources)
       if (Error error = checkTensor(files, source))
         return std::move(error);
+    // One behind the other, so that what is read serves both.
+    if (const plan::Parameter *master = masters.lookup(parameter))
+      all.push_back({master, sources});
     all.push_back({parameter, std::move(sources)});
   }
   if (all.empty() && !missing.empty())

@@ -21,8 +21,24 @@ bool hasSources(const plan::Parameter &parameter) {
   return parameter.sources() && parameter.sources()->size() > 0;
 }
 
+const plan::Parameter &valueOf(const plan::Plan &plan,
+                               const plan::Parameter &parameter) {
+  return parameter.master() ? *plan.parameters()->Get(parameter.state_of())
+                            : parameter;
+}
+
+Masters mastersOf(const plan::Plan &plan) {
+  Masters masters;
+  if (plan.parameters())
+    for (const plan::Parameter *parameter : *plan.parameters())
+      if (parameter->master())
+        masters[&valueOf(plan, *parameter)] = parameter;
+  return masters;
+}
+
 Holding holdingOf(const plan::Parameter &parameter) {
-  return parameter.state_of() == -1 ? Holding::model : Holding::optimizer;
+  return parameter.state_of() == -1 || parameter.master() ? Holding::model
+                                                          : Holding::optimizer;
 }
 
 std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
@@ -31,7 +47,8 @@ std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
   std::string prefix;
   if (parameter.state_of() != -1) {
     owner = plan.parameters()->Get(parameter.state_of());
-    prefix = textOf(parameter.state_name()).str() + ".";
+    if (!parameter.master())
+      prefix = textOf(parameter.state_name()).str() + ".";
   }
   std::vector<NamedSource> result;
   if (!hasSources(*owner)) {
@@ -154,8 +171,9 @@ Expected<std::vector<WholeTensor>> tensorsOf(Executor &executor,
   const plan::Plan &plan = executor.plan();
   if (!plan.parameters())
     return tensors;
+  Masters masters = mastersOf(plan);
   for (const plan::Parameter *parameter : *plan.parameters()) {
-    if (holdingOf(*parameter) != holding)
+    if (holdingOf(*parameter) != holding || masters.contains(parameter))
       continue;
     StoredTensor stored{listOf(parameter->shape()), parameter->dims(),
                         parameter->dtype(),

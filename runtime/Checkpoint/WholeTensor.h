@@ -8,6 +8,7 @@
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
 #include "colrow/runtime/Plan/BlockMap.h"
 #include "colrow/runtime/Plan/SourceMap.h"
+#include "llvm/ADT/DenseMap.h"
 #include <functional>
 #include <string>
 
@@ -51,6 +52,14 @@ std::vector<NamedSource> sourcesOf(const plan::Plan &plan,
                                    const plan::Parameter &parameter);
 
 bool hasSources(const plan::Parameter &parameter);
+
+/// The parameter whose value a master is; others are their own.
+const plan::Parameter &valueOf(const plan::Plan &plan,
+                               const plan::Parameter &parameter);
+/// The master of each parameter that has one: files hold it in its place.
+using Masters =
+    llvm::DenseMap<const plan::Parameter *, const plan::Parameter *>;
+Masters mastersOf(const plan::Plan &plan);
 
 /// Adds the pieces of `stored`, whose sources are `sources`, to `tensors`.
 llvm::Error addPieces(std::vector<WholeTensor> &tensors,

@@ -151,7 +151,8 @@ static Error checkState(const plan::Plan &plan,
                         const plan::Parameter &parameter) {
   int32_t owner = parameter.state_of();
   if (owner == -1)
-    return Error::success();
+    return parameter.master() ? failure("is a master, but state of nothing")
+                              : Error::success();
   if (owner < 0 || uint32_t(owner) >= plan.parameters()->size())
     return failure("is state of parameter {0} of {1}", owner,
                    plan.parameters()->size());
@@ -166,6 +167,11 @@ static Error checkState(const plan::Plan &plan,
     return failure("is state of {0} but has another shape", textOf(of->name()));
   if (parameter.sources() && parameter.sources()->size())
     return failure("is state, so it cannot have sources");
+  if (parameter.master() && (parameter.dtype() != plan::DType::f32 ||
+                             of->dtype() != plan::DType::bf16))
+    return failure("is master of {0}, {1} of {2}; wanted f32 of bf16",
+                   textOf(of->name()), plan::EnumNameDType(parameter.dtype()),
+                   plan::EnumNameDType(of->dtype()));
   return Error::success();
 }
 
@@ -209,6 +215,7 @@ Error checkParameters(const plan::Plan &plan, const Mesh &mesh) {
     return Error::success();
   StringSet<> names;
   std::set<std::pair<int32_t, StringRef>> states;
+  std::set<int32_t> masters; // by owner
   std::vector<bool> taken(lengthOf(plan.buffers()), false);
   for (const plan::Parameter *parameter : *plan.parameters()) {
     StringRef name = textOf(parameter->name());
@@ -224,6 +231,9 @@ Error checkParameters(const plan::Plan &plan, const Mesh &mesh) {
         !states.insert({parameter->state_of(), state}).second)
       return failure("parameter {0}: is the second state {1} of its parameter",
                      name, state);
+    if (parameter->master() && !masters.insert(parameter->state_of()).second)
+      return failure("parameter {0}: is the second master of its parameter",
+                     name);
     if (taken[parameter->buffer()])
       return failure("parameter {0}: buffer {1} is another's too", name,
                      parameter->buffer());

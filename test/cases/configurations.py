@@ -4,11 +4,12 @@
 test/harness/reference.py: fields of configs away from their defaults, sequences of several attention
 tiles, dropout, norms near the clipping limit.
 
-usage: configurations.py [NAME ...] [--tp N ...] [--bin DIR]     NAME: the beginning of a name in ALL
+usage: configurations.py [NAME ...] [--tp N ...] [--dtype bf16] [--bin DIR]
+                                                 NAME: the beginning of a name in ALL
 
 The bounds are ten times what rounding does to these models: loss 2e-6 and norm 3e-5, relative;
 gradients and the optimizer's moments 3e-5 and logits 1e-5 of the tensor's largest element; parameters a
-hundredth of a learning rate.
+hundredth of a learning rate. In bf16 they are those of check.py.
 """
 import argparse
 import dataclasses
@@ -116,7 +117,7 @@ def wanted(configuration, seed):
     return {**want, "loss": found["loss"], "grad_norm": found["grad_norm"]}, tensors, weights
 
 
-def run(name, tps, work, seed=(5 << 32) + 7):
+def run(name, tps, work, dtype, seed=(5 << 32) + 7):
     """Prints the comparison at every tp; true when all bounds hold."""
     c = ALL[name]
     want, expected, weights = wanted(c, seed)
@@ -127,11 +128,13 @@ def run(name, tps, work, seed=(5 << 32) + 7):
     moments = {n: t for n, t in expected.items() if n.startswith("exp_avg")}
     good = True
     for tp in tps:
-        print(f"{name}, tp={tp}")
+        print(f"{name}, tp={tp}, {dtype}")
         report, outputs, saved, state = check.train(model, work / "batch.safetensors", want, tp,
-                                                    colrow.workspace(work / f"tp{tp}"), "--seed", seed)
-        table = check.compare(want, expected, report, outputs, saved, BOUNDS)
-        check.compare_scaled(table, "moments", state, moments, MOMENT)
+                                                    colrow.workspace(work / f"tp{tp}"), "--seed", seed,
+                                                    dtype=dtype)
+        table = check.compare(want, expected, report, outputs, saved, BOUNDS if dtype == "f32" else check.BF16)
+        if dtype == "f32":
+            check.compare_scaled(table, "moments", state, moments, MOMENT)
         good &= not table.failed
     return good
 
@@ -141,6 +144,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=[""])
     parser.add_argument("--tp", type=int, nargs="+", help="default: those of the configuration")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--bin", help="folder of the tools (default: $COLROW_BIN, else PATH)")
     arguments = parser.parse_args()
     if arguments.bin:
@@ -151,7 +155,8 @@ def main():
     failed = []
     with tempfile.TemporaryDirectory() as work:
         for name in names:
-            if not run(name, arguments.tp or ALL[name].tps, colrow.workspace(pathlib.Path(work) / name)):
+            if not run(name, arguments.tp or ALL[name].tps, colrow.workspace(pathlib.Path(work) / name),
+                       arguments.dtype):
                 failed.append(name)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 

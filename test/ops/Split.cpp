@@ -64,7 +64,7 @@ private:
   }
 
   Value argument(RankedTensorType type) {
-    return argument(type, "arg" + std::to_string(function.getNumArguments()));
+    return argument(type, "arg" + std::to_string(numbered++));
   }
   Value argument(RankedTensorType type, StringRef name) {
     return addInput(function, typed(type, State::R()), name);
@@ -108,20 +108,45 @@ private:
     if (state.isSplit())
       return enterSplit(type, state);
     made.parts.back() = run.ranks;
-    // Sums are of f32, and so are the parts.
-    auto summed = RankedTensorType::get(type.getShape(), builder.getF32Type());
-    Value parts = argument(stacked(summed, run.ranks));
+    Value parts = argument(stacked(type, run.ranks));
     Value part = change<tp::SliceOp>(
         parts, typed(wholeType(parts), State::S(0), run.ranks));
-    auto sum =
-        tp::SumLeadingOp::create(builder, loc, typed(summed, state), part);
+    if (!type.getElementType().isF32())
+      return sumProducts(part, type, state);
+    auto sum = tp::SumLeadingOp::create(builder, loc, typed(type, state), part);
     setWay(sum);
-    if (type == summed)
-      return sum;
-    auto cast = tp::CastOp::create(builder, loc, typed(type, state), sum);
-    setWays(cast, llvm::cantFail(cast.getFactorRule())
-                      .wayName({layout::WayKind::Linear, 0, 0}));
-    return cast;
+    return sum;
+  }
+
+  Value reshape(Value value, ArrayRef<int64_t> shape, State state) {
+    auto type =
+        RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
+    return tp::ReshapeOp::create(builder, loc, typed(type, state, run.ranks),
+                                 value);
+  }
+
+  /// The parts of all ranks as summands of `type`, which is not f32: only a
+  /// contraction gives those. [parts, n]^T [parts, 1], the second of ones.
+  Value sumProducts(Value part, RankedTensorType type, State state) {
+    int64_t n = type.getNumElements();
+    auto column = RankedTensorType::get({run.ranks, 1}, builder.getF32Type());
+    auto one = tp::ConstantOp::create(
+        builder, loc,
+        typed(RankedTensorType::get({}, builder.getF32Type()), State::R()),
+        builder.getF64FloatAttr(1));
+    Value ones = tp::AddOp::create(
+        builder, loc, typed(column, State::R()),
+        argument(column, "column" + std::to_string(numbered)), one);
+    auto narrow = RankedTensorType::get({run.ranks, 1}, type.getElementType());
+    ones = tp::CastOp::create(builder, loc, typed(narrow, State::R()), ones);
+    ones = change<tp::SliceOp>(ones, typed(narrow, State::S(0), run.ranks));
+    if (type.getRank() != 1)
+      part = reshape(part, {run.ranks, n}, State::S(0));
+    auto summed = RankedTensorType::get({n, 1}, type.getElementType());
+    Value sum = tp::MatmulWgradOp::create(builder, loc, typed(summed, state),
+                                          part, ones);
+    sum = reshape(sum, {n}, state);
+    return type.getRank() == 1 ? sum : reshape(sum, type.getShape(), state);
   }
 
   /// The split way in the only factor that the op's first operand has first.
@@ -213,6 +238,7 @@ private:
   ArrayAttr axes;
   FactorRule rule;
   func::FuncOp function;
+  unsigned numbered = 0; ///< arguments
   SplitFunction made;
 };
 } // namespace

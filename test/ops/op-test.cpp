@@ -114,9 +114,9 @@ private:
     return llvm::any_of(values, [](double x) { return std::isnan(x); });
   }
 
-  /// Integers come out exactly, other numbers but for rounding; NaN equals
-  /// nothing.
-  static double toleranceOf(const Values &wanted) {
+  /// Integers come out exactly, other numbers but for rounding, which each
+  /// summand of bf16 has of its own; NaN equals nothing.
+  static double toleranceOf(const Values &wanted, Type type) {
     double scale = 0;
     bool integers = true;
     for (double x : wanted) {
@@ -124,7 +124,9 @@ private:
       if (std::isfinite(x))
         scale = std::max(scale, std::abs(x));
     }
-    return integers ? 0 : 1e-5 * scale;
+    return integers
+               ? 0
+               : (getElementTypeOrSelf(type).isBF16() ? 0x1p-6 : 1e-5) * scale;
   }
 
   void compare(const Run &run, const layout::FactorRule &rule,
@@ -136,15 +138,17 @@ private:
                   llvm::toString(found.takeError()));
     for (auto [wanted, values] : llvm::zip_equal(whole, *found))
       for (unsigned i = 0; i < wanted.size(); ++i)
-        if (std::string difference = differ(wanted[i], values[i]);
+        if (std::string difference =
+                differ(wanted[i], values[i], run.op->getResult(i).getType());
             !difference.empty())
           return fail(llvm::formatv("{0}: result {1} differs at {2}",
                                     describe(run, rule), i, difference));
   }
 
   /// The first place where a copy of `wanted` differs, or nothing.
-  static std::string differ(const Values &wanted, const Values &copies) {
-    double tolerance = toleranceOf(wanted);
+  static std::string differ(const Values &wanted, const Values &copies,
+                            Type type) {
+    double tolerance = toleranceOf(wanted, type);
     for (size_t k = 0; k < copies.size(); ++k) {
       double want = wanted[k % wanted.size()];
       if (copies[k] != want && !(std::abs(copies[k] - want) <= tolerance))

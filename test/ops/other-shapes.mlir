@@ -90,6 +90,34 @@
 %3 = tp.sum_leading %x : (tensor<5x7xbf16>) -> tensor<7xf32>
 %4 = tp.cast %x : (tensor<5x7xbf16>) -> tensor<5x7xf32>
 %5 = tp.rms_norm %x, %b {eps = 1.0e-5 : f64} : (tensor<5x7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
+%6 = tp.matmul %x, %w : (tensor<5x7xbf16>, tensor<3x7xbf16>) -> tensor<5x3xf32>
+%7 = tp.matmul_dgrad %0, %w : (tensor<5x3xbf16>, tensor<3x7xbf16>) -> tensor<5x7xbf16>
+%8 = tp.matmul_dgrad %0, %w : (tensor<5x3xbf16>, tensor<3x7xbf16>) -> tensor<5x7xf32>
+%9 = tp.matmul_wgrad %0, %x : (tensor<5x3xbf16>, tensor<5x7xbf16>) -> tensor<3x7xbf16>
+%10 = tp.matmul_wgrad %0, %x : (tensor<5x3xbf16>, tensor<5x7xbf16>) -> tensor<3x7xf32>
+%11 = tp.mul %x, %b : (tensor<5x7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
+%12 = tp.mul %x, %2 : (tensor<5x7xbf16>, tensor<5x7xbf16>) -> tensor<5x7xbf16>
+%13 = tp.layer_norm %x, %b, %b {eps = 0.5 : f64} : (tensor<5x7xbf16>, tensor<7xbf16>, tensor<7xbf16>) -> tensor<5x7xbf16>
+%14 = tp.accumulate %x, %2 : (tensor<5x7xbf16>, tensor<5x7xbf16>) -> tensor<5x7xbf16>
+%15 = tp.dropout %x {p = 0.25 : f64, id = 3 : i64} : (tensor<5x7xbf16>) -> tensor<5x7xbf16>
+%16 = tp.silu_grad %x, %2 : (tensor<5x7xbf16>, tensor<5x7xbf16>) -> tensor<5x7xbf16>
+// -----
+%ids = builtin.unrealized_conversion_cast to tensor<5xi64>
+%table = builtin.unrealized_conversion_cast to tensor<11x7xbf16>
+%logits = builtin.unrealized_conversion_cast to tensor<5x7xbf16>
+%0 = tp.embedding %ids, %table : (tensor<5xi64>, tensor<11x7xbf16>) -> tensor<5x7xbf16>
+%1 = tp.embedding_grad %ids, %0 : (tensor<5xi64>, tensor<5x7xbf16>) -> tensor<11x7xf32>
+%2 = tp.take_rows %table : (tensor<11x7xbf16>) -> tensor<5x7xbf16>
+%sum, %count = tp.cross_entropy %logits, %ids : (tensor<5x7xbf16>, tensor<5xi64>) -> (tensor<f32>, tensor<f32>)
+// -----
+%q = builtin.unrealized_conversion_cast to tensor<2x9x5x2x4xbf16>
+%k = builtin.unrealized_conversion_cast to tensor<2x9x5x4xbf16>
+%v = builtin.unrealized_conversion_cast to tensor<2x9x5x4xbf16>
+%y, %lse = tp.attention %q, %k, %v {scale = 0.5 : f64, causal, dropout = 0.25 : f64, id = 2 : i64} : (tensor<2x9x5x2x4xbf16>, tensor<2x9x5x4xbf16>, tensor<2x9x5x4xbf16>) -> (tensor<2x9x5x2x4xbf16>, tensor<2x9x5x2xf32>)
+// -----
+%x = builtin.unrealized_conversion_cast to tensor<2x3x5x8xbf16>
+%y = tp.rotary %x {frequencies = array<f64: 1.0, 0.5, 0.25, 0.125>, scale = 1.5 : f64} : (tensor<2x3x5x8xbf16>) -> tensor<2x3x5x8xbf16>
+%z = tp.reshape %x : (tensor<2x3x5x8xbf16>) -> tensor<2x3x40xbf16>
 // -----
 // Ones belong to the runs that they end, on either side.
 %x = builtin.unrealized_conversion_cast to tensor<1x5x1x14xf32>

@@ -15,7 +15,7 @@ tp.parameter @down : tensor<64x2048xf32> {id = 4 : i64, init = #tp.init<normal 0
 // CHECK: tp.matmul {{.*}} -> tensor<2x6x1024xbf16>
 // CHECK: %[[P:.*]] = tp.matmul {{.*}} -> tensor<2x6x64xbf16>
 // CHECK: tp.all_reduce %[[P]] over ["tp"] {{.*}} : tensor<2x6x64xbf16> -> tensor<2x6x64xbf16>
-// CHECK: tp.matmul_wgrad {{.*}} -> tensor<64x1024xbf16>
+// CHECK: tp.matmul_wgrad {{.*}} -> tensor<64x1024xf32>
 // CHECK: tp.sum_leading {{.*}} : (tensor<2x6x1024xbf16>) -> tensor<1024xf32>
 // CHECK: tp.adamw {{.*}} : (tensor<1024x64xf32>, tensor<1024x64xf32>,
 func.func @main(%ids: tensor<2x6xi64> {tp.role = "ids"}, %labels: tensor<2x7xi64> {tp.role = "labels"}) -> (tensor<f32> {tp.role = "loss"}) {

@@ -1,7 +1,7 @@
 # RUN: %python %s %t
 """What tp-shard predicts of a step, tp-count finds in the partitioned step, pass by pass: each work item
 as often, and flops, bytes sent, bytes saved, collectives and picoseconds, as integers, for every model and
-number of ranks, padded dimensions included, on several machines."""
+number of ranks, padded dimensions included, on several machines, in float32 and in bf16."""
 import os
 import re
 import sys
@@ -22,6 +22,7 @@ def numbers(text, name):
 
 TOPOLOGIES = {"default": "", "node8": " topology=" + os.path.join(CASES, "..", "topologies", "node8.yaml"),
               "flat": " topology=" + os.path.join(CASES, "..", "topologies", "flat.yaml")}
+TOPOLOGIES["flat in bf16"] = TOPOLOGIES["flat"]
 for case, meshes in {"gpt2": (1, 2, 4), "gpt2-odd": (1, 2, 4), "llama": (1, 2, 4),
                      "llama-gqa": (1, 2)}.items():
     graph = work / f"{case}.mlir"
@@ -31,7 +32,8 @@ for case, meshes in {"gpt2": (1, 2, 4), "gpt2-odd": (1, 2, 4), "llama": (1, 2, 4
         whole = None
         for ranks in meshes:
             step = work / "step.mlir"
-            text = colrow.succeed("tp-opt", graph, f"--tp-shard=mesh=tp={ranks}{topology}").stdout
+            narrow = ["--tp-mixed-precision"] if "bf16" in machine else []
+            text = colrow.succeed("tp-opt", graph, *narrow, f"--tp-shard=mesh=tp={ranks}{topology}").stdout
             for name in PASSES:
                 step.write_text(text)
                 text = colrow.succeed("tp-opt", step, f"--{name}").stdout
@@ -44,7 +46,7 @@ for case, meshes in {"gpt2": (1, 2, 4), "gpt2-odd": (1, 2, 4), "llama": (1, 2, 4
             times.add(counted["picoseconds"])
             colrow.check(any("all_reduce" in item for item in found) == (int(counted["bytes"]) > 0),
                          f"{what}: {counted}, {found}")
-            if machine == "flat":
+            if machine.startswith("flat"):
                 colrow.check((int(counted["bytes"]) > 0) == (ranks > 1), f"{what}: {counted}")
                 colrow.check(ranks == 1 or int(counted["flops"]) < int(whole["flops"]),
                              f"{what} does not less work than one rank: {counted}, {whole}")

@@ -310,3 +310,63 @@ func.func @views(%l: tensor<3xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}
   %loss, %n = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<3xf32, #r1>, tensor<3xf32, #r1>, tensor<3xf32, #r1>, tensor<3xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
   return %loss, %v, %stop, %shape, %both, %whole, %view : tensor<f32, #r0>, tensor<12xf32, #r1>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>, tensor<3x4xf32, #r2>, tensor<12xf32, #r1>, tensor<3x4xf32, #r2>
 }
+
+// -----
+
+// In bf16 the gradient of an activation is bf16, that of a parameter f32: a
+// product of rows gives it so, and what sums it over ranks sums f32, though the
+// value that was changed is bf16. What is f32 only to be rounded and widened
+// again is not rounded.
+#mesh = #tp.mesh<"tp"=2>
+#r0 = #tp.layout<#mesh, []>
+#r1 = #tp.layout<#mesh, [_]>
+#r2 = #tp.layout<#mesh, [_, _]>
+#c1 = #tp.layout<#mesh, [_] copied "tp">
+#c2 = #tp.layout<#mesh, [_, _] copied "tp">
+#p2 = #tp.layout<#mesh, [_, _] partial "tp">
+#out = #tp.layout<#mesh, [{8 over "tp"}, _]>
+#last = #tp.layout<#mesh, [_, {8 over "tp"}]>
+#heads = #tp.layout<#mesh, [_, {4 over "tp"}, _]>
+tp.parameter @x : tensor<6x4xf32, #r2> {id = 0 : i64, init = #tp.init<zeros>}
+tp.parameter @w : tensor<8x4xbf16, #out> {id = 1 : i64, init = #tp.init<zeros>}
+tp.parameter @b : tensor<2xbf16, #r1> {id = 2 : i64, init = #tp.init<zeros>}
+tp.parameter @d : tensor<3x8xbf16, #last> {id = 3 : i64, init = #tp.init<zeros>}
+// CHECK-LABEL: func.func @narrow(
+// CHECK: tp.f %{{.*}} over ["tp"] {reason = "a bias of each head"} : tensor<2xbf16, #r1> -> tensor<2xbf16, #c1_tp>
+// CHECK: tp.seed
+// CHECK: %[[DY:.*]] = tp.accumulate {{.*}} -> tensor<6x3xf32, #r2>
+// CHECK-NEXT: %[[DN:.*]] = tp.cast %[[DY]] : (tensor<6x3xf32, #r2>) -> tensor<6x3xbf16, #r2>
+// CHECK-NEXT: %[[DP:.*]] = tp.f %[[DN]] {{.*}} : tensor<6x3xbf16, #r2> -> tensor<6x3xbf16, #c2_tp>
+// CHECK-DAG: %[[DD:.*]] = tp.matmul_wgrad %[[DP]], {{.*}} -> tensor<3x8xf32, #s2_tp_d1_8>
+// CHECK-DAG: tp.matmul_dgrad %[[DP]], {{.*}} -> tensor<6x8xbf16, #s2_tp_d1_8>
+// CHECK: %[[DB:.*]] = tp.sum_leading {{.*}} -> tensor<2xf32, #p1_tp>
+// CHECK: %[[SB:.*]] = tp.g %[[DB]] over ["tp"] {reason = "gradient of: a bias of each head"} : tensor<2xf32, #p1_tp> -> tensor<2xf32, #r1>
+// CHECK-DAG: %[[DW:.*]] = tp.matmul_wgrad {{.*}} -> tensor<8x4xf32, #s2_tp_d0_8>
+// CHECK-DAG: %[[DC:.*]] = tp.matmul_dgrad {{.*}} -> tensor<6x4xbf16, #p2_tp>
+// CHECK: %[[DX:.*]] = tp.g %[[DC]] {{.*}} : tensor<6x4xbf16, #p2_tp> -> tensor<6x4xbf16, #r2>
+// CHECK: tp.cast %[[DX]] : (tensor<6x4xbf16, #r2>) -> tensor<6x4xf32, #r2>
+// CHECK-DAG: tp.output "gradient" gradient @d, %[[DD]] : tensor<3x8xf32,
+// CHECK-DAG: tp.output "gradient" gradient @b, %[[SB]] : tensor<2xf32, #r1>
+// CHECK-DAG: tp.output "gradient" gradient @w, %[[DW]] : tensor<8x4xf32,
+func.func @narrow(%l: tensor<6xi32, #r1>) -> (tensor<f32, #r0> {tp.role = "loss"}) {
+  %x = tp.param @x : tensor<6x4xf32, #r2>
+  %w = tp.param @w : tensor<8x4xbf16, #out>
+  %b = tp.param @b : tensor<2xbf16, #r1>
+  %d = tp.param @d : tensor<3x8xbf16, #last>
+  %s = tp.scale %x {factor = 2.0 : f64} : (tensor<6x4xf32, #r2>) -> tensor<6x4xf32, #r2>
+  %n = tp.cast %s : (tensor<6x4xf32, #r2>) -> tensor<6x4xbf16, #r2>
+  %c = tp.f %n over ["tp"] : tensor<6x4xbf16, #r2> -> tensor<6x4xbf16, #c2>
+  %u = tp.matmul %c, %w : (tensor<6x4xbf16, #c2>, tensor<8x4xbf16, #out>) -> tensor<6x8xbf16, #last>
+  %h = tp.reshape %u : (tensor<6x8xbf16, #last>) -> tensor<6x4x2xbf16, #heads>
+  %bc = tp.f %b over ["tp"] {reason = "a bias of each head"} : tensor<2xbf16, #r1> -> tensor<2xbf16, #c1>
+  %v = tp.add %h, %bc : (tensor<6x4x2xbf16, #heads>, tensor<2xbf16, #c1>) -> tensor<6x4x2xbf16, #heads>
+  %j = tp.reshape %v : (tensor<6x4x2xbf16, #heads>) -> tensor<6x8xbf16, #last>
+  %p = tp.matmul %j, %d : (tensor<6x8xbf16, #last>, tensor<3x8xbf16, #last>) -> tensor<6x3xbf16, #p2>
+  %g = tp.g %p over ["tp"] : tensor<6x3xbf16, #p2> -> tensor<6x3xbf16, #r2>
+  %y = tp.cast %g : (tensor<6x3xbf16, #r2>) -> tensor<6x3xf32, #r2>
+  %m = tp.row_max %y : (tensor<6x3xf32, #r2>) -> tensor<6xf32, #r1>
+  %e = tp.sum_exp %y, %m : (tensor<6x3xf32, #r2>, tensor<6xf32, #r1>) -> tensor<6xf32, #r1>
+  %k = tp.pick %y, %l : (tensor<6x3xf32, #r2>, tensor<6xi32, #r1>) -> tensor<6xf32, #r1>
+  %sum, %count = tp.token_loss %m, %e, %k, %l {ignore = -100 : i64} : (tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xf32, #r1>, tensor<6xi32, #r1>) -> (tensor<f32, #r0>, tensor<f32, #r0>)
+  return %sum : tensor<f32, #r0>
+}

@@ -134,6 +134,24 @@ func.func @bf16(%x: tensor<6x4xbf16>, %b: tensor<4xbf16>) {
 
 // -----
 
+// A cast that no kernel before it takes joins that of what reads it, here the
+// sum of two values of which the later one is of another space.
+// CHECK-LABEL: func.func @cast_behind(
+// CHECK: tp.all_reduce
+// CHECK: tp.take_rows {{.*}}tp.kernel = 0
+// CHECK-NEXT: tp.cast {{.*}}tp.kernel = 1
+// CHECK-NEXT: tp.add {{.*}}tp.kernel = 1
+func.func @cast_behind(%x: tensor<2x5x4xbf16>, %t: tensor<7x4xf32>) {
+  %s = tp.all_reduce %x over ["tp"] : tensor<2x5x4xbf16> -> tensor<2x5x4xbf16>
+  %w = tp.cast %s : (tensor<2x5x4xbf16>) -> tensor<2x5x4xf32>
+  %r = tp.take_rows %t : (tensor<7x4xf32>) -> tensor<5x4xf32>
+  %y = tp.add %w, %r : (tensor<2x5x4xf32>, tensor<5x4xf32>) -> tensor<2x5x4xf32>
+  tp.output "y", %y : tensor<2x5x4xf32>
+  return
+}
+
+// -----
+
 // A parameter is read as of the start of the step: its update stands last, even
 // where the value of before is read behind it.
 // CHECK-LABEL: func.func @update_behind_reads(

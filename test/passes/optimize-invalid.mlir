@@ -18,13 +18,3 @@ func.func @no_mesh() {
   tp.output "gradient" gradient @w, %w : tensor<6xf32, #rows>
   return
 }
-
-// -----
-
-// expected-error@+1 {{tp-optimize: @w is 'bf16', but what is trained is f32; declare it so and put tp.cast on its uses}}
-tp.parameter @w : tensor<6xbf16> {id = 0 : i64, init = #tp.init<zeros>}
-func.func @bf16() {
-  %w = tp.param @w : tensor<6xbf16>
-  tp.output "gradient" gradient @w, %w : tensor<6xbf16>
-  return
-}

@@ -76,3 +76,29 @@ func.func @whole(%dw: tensor<8x4xf32>) {
   tp.output "gradient" gradient @w, %dw : tensor<8x4xf32>
   return
 }
+
+// -----
+
+// A parameter in bf16: AdamW moves its master, and the parameter is that,
+// rounded.
+// CHECK-DAG: tp.parameter @w : tensor<6x4xbf16>
+// CHECK-DAG: tp.state @w.master of @w "master" : tensor<6x4xf32> {master}
+// CHECK-DAG: tp.state @w.exp_avg of @w "exp_avg" : tensor<6x4xf32>{{$}}
+// CHECK-DAG: tp.state @w.exp_avg_sq of @w "exp_avg_sq" : tensor<6x4xf32>{{$}}
+// CHECK-LABEL: func.func @narrow(
+// CHECK-SAME: %[[DW:.*]]: tensor<6x4xf32>
+// CHECK-DAG: %[[M:.*]] = tp.param @w.exp_avg : tensor<6x4xf32>
+// CHECK-DAG: %[[V:.*]] = tp.param @w.exp_avg_sq : tensor<6x4xf32>
+// CHECK-DAG: %[[P:.*]] = tp.param @w.master : tensor<6x4xf32>
+// CHECK: %[[NP:.*]], %[[NM:.*]], %[[NV:.*]] = tp.adamw %[[P]], %[[DW]], %[[M]], %[[V]],
+// CHECK-NEXT: %[[STORED:.*]] = tp.cast %[[NP]] : (tensor<6x4xf32>) -> tensor<6x4xbf16>
+// CHECK-NEXT: tp.update @w, %[[STORED]] : tensor<6x4xbf16>
+// CHECK-NEXT: tp.update @w.master, %[[NP]] : tensor<6x4xf32>
+// CHECK-NEXT: tp.update @w.exp_avg, %[[NM]]
+// CHECK-NEXT: tp.update @w.exp_avg_sq, %[[NV]]
+tp.parameter @w : tensor<6x4xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @narrow(%dw: tensor<6x4xf32>) {
+  %w = tp.param @w : tensor<6x4xbf16>
+  tp.output "gradient" gradient @w, %dw : tensor<6x4xf32>
+  return
+}

@@ -157,3 +157,66 @@ plan.program "name_taken" phases ["forward"] {
   plan.attention %a : f32, %a : f32, %a : f32 to %y : f32, %y : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
   plan.end
 }
+
+// -----
+
+// In bf16 scores are f32 and probabilities bf16 beside them.
+
+// CHECK-LABEL: plan.program "bf16"
+plan.program "bf16" phases ["forward"] {
+  // CHECK: %[[Q:.*]] = plan.buffer 24000
+  %q = plan.buffer 24000 : !plan.buffer<bf16>
+  // CHECK: %[[K:.*]] = plan.buffer 4800
+  %k = plan.buffer 4800 : !plan.buffer<bf16>
+  // CHECK: %[[Y:.*]] = plan.buffer 24002
+  %y = plan.buffer 24002 : !plan.buffer<bf16>
+  // CHECK: %[[LSE:.*]] = plan.buffer 12000
+  %lse = plan.buffer 12000 : !plan.buffer<f32>
+  // CHECK: %[[S:.*]] = plan.buffer 25600 : !plan.buffer<f32>
+  // CHECK: %[[P:.*]] = plan.buffer 12800 : !plan.buffer<bf16>
+  // CHECK-NEXT: plan.loop 2 {
+  // CHECK-NEXT: plan.loop 3 {
+  // CHECK-NEXT: plan.loop 5 {
+  // CHECK-NEXT: plan.gemm 64 x 64 x 4 %[[Q]][8 * l0 + 40 * l1 + 12000 * l2] : bf16 by 60, %[[K]][8 * l1 + 2400 * l2] : bf16 by 12 transposed to %[[S]] : f32 by 64 alpha 5.000000e-01
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[S]] : f32 for 16384, %[[P]] : bf16 for 8192, %[[LSE]][4 * l0 + 20 * l1 + 6000 * l2] : f32 for 3784)
+  // CHECK-NEXT: plan.gemm 64 x 4 x 64 %[[P]] : bf16 by 64, %[[K]][8 * l1 + 2400 * l2] : bf16 by 12 to %[[Y]][2 + 8 * l0 + 40 * l1 + 12000 * l2] : bf16 by 60
+  plan.attention %q : bf16, %k : bf16, %k : bf16 to %y[2] : bf16, %lse : f32 sizes [2, 3, 5, 100, 100, 4] scale 0.5 causal
+  plan.end
+}
+
+// -----
+
+// Gradients of keys and values are sums of f32, of a group by itself, and
+// rounded once.
+
+// CHECK-LABEL: plan.program "bf16_gradient"
+plan.program "bf16_gradient" phases ["forward"] {
+  %q = plan.buffer 24000 : !plan.buffer<bf16>
+  %k = plan.buffer 4800 : !plan.buffer<bf16>
+  %lse = plan.buffer 12000 : !plan.buffer<f32>
+  %dq = plan.buffer 24000 : !plan.buffer<bf16>
+  // CHECK: %[[DK:.*]] = plan.buffer 4802
+  %dk = plan.buffer 4802 : !plan.buffer<bf16>
+  // CHECK: %[[DV:.*]] = plan.buffer 4804
+  %dv = plan.buffer 4804 : !plan.buffer<bf16>
+  // CHECK: plan.buffer 25600 : !plan.buffer<f32>
+  // CHECK: plan.buffer 25600 : !plan.buffer<f32>
+  // CHECK: %[[P:.*]] = plan.buffer 12800 : !plan.buffer<bf16>
+  // CHECK: %[[DS:.*]] = plan.buffer 12800 : !plan.buffer<bf16>
+  // CHECK: %[[SK:.*]] = plan.buffer 1600 : !plan.buffer<f32>
+  // CHECK: %[[SV:.*]] = plan.buffer 1600 : !plan.buffer<f32>
+  // CHECK-NEXT: plan.loop 2 {
+  // CHECK-NEXT: plan.loop 3 {
+  // CHECK-NEXT: plan.fill %[[SK]] : f32 bytes 1600 with 0
+  // CHECK-NEXT: plan.fill %[[SV]] : f32 bytes 1600 with 0
+  // CHECK-NEXT: plan.loop 5 {
+  // CHECK: plan.gemm 100 x 4 x 64 %[[P]] : bf16 by 100 transposed, {{.*}} : bf16 by 60 to %[[SV]] : f32 by 4 beta 1.000000e+00
+  // CHECK: plan.gemm 100 x 4 x 64 %[[DS]] : bf16 by 100 transposed, {{.*}} : bf16 by 60 to %[[SK]] : f32 by 4 alpha 5.000000e-01 beta 1.000000e+00
+  // CHECK: plan.gemm 64 x 4 x 100 %[[DS]] : bf16 by 100, {{.*}} : bf16 by 60
+  // CHECK: plan.gemm 100 x 4 x 36 %[[P]] : bf16 by 100 transposed, {{.*}} to %[[SV]] : f32 by 4 beta 1.000000e+00
+  // CHECK: }
+  // CHECK-NEXT: plan.launch @[[ROUND:.*]](%[[SK]] : f32 for 1600, %[[DK]][2 + 8 * l0 + 2400 * l1] : bf16 for 2384)
+  // CHECK-NEXT: plan.launch @[[ROUND]](%[[SV]] : f32 for 1600, %[[DV]][4 + 8 * l0 + 2400 * l1] : bf16 for 2384)
+  plan.attention_grad %q : bf16, %k : bf16, %k : bf16, %lse : f32, %q : bf16 to %dq : bf16, %dk[2] : bf16, %dv[4] : bf16 sizes [2, 3, 5, 100, 100, 4] scale 0.5
+  plan.end
+}

@@ -53,6 +53,13 @@ static cl::opt<std::string, true>
                       "100 GFLOP/s and 20 GB/s a rank, links of 10 GB/s and "
                       "2 us"),
              cl::cat(layoutOptions));
+static cl::opt<std::string, true> dtype(
+    "dtype", cl::location(stepOptions.dtype.getValue()),
+    cl::value_desc("f32|bf16"),
+    cl::desc("f32 (default), or bf16: contractions and what lies between them "
+             "in bf16; norms, loss, sums, gradients of parameters and the "
+             "optimizer stay float32"),
+    cl::cat(modelOptions));
 static cl::opt<std::string> target("target", cl::init("cpu"),
                                    cl::desc("cpu; others are not there yet"),
                                    cl::cat(outputOptions));
@@ -109,6 +116,8 @@ static llvm::Error fail(const llvm::Twine &message) {
 static llvm::Error checkOptions() {
   if (target != "cpu")
     return fail("--target " + target + ": only cpu is there so far");
+  if (stepOptions.dtype != "f32" && stepOptions.dtype != "bf16")
+    return fail("--dtype " + dtype.getValue() + ": wanted f32 or bf16");
   for (const std::string &name : outputs)
     if (name != "gradients" && name != "logits")
       return fail("--outputs " + name + ": wanted gradients, logits");

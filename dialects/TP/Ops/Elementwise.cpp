@@ -26,13 +26,13 @@ static void setElement(RowLowering &rows, Value result, Expr value) {
     rows.setFull(result, value);
 }
 
-/// `gradient` brought to the shape of `value`, which was broadcast.
+/// `gradient` brought to the shape of `value`, which was broadcast: a sum over
+/// rows, in float32.
 static Value reduceTo(OpBuilder &b, Location loc, Value gradient, Value value) {
   if (shapeOf(gradient) == shapeOf(value))
     return gradient;
-  RankedTensorType type = dualType(value.getType());
-  Value sum = SumLeadingOp::create(b, loc, inFloat32(type), gradient);
-  return castTo(b, loc, sum, type);
+  return SumLeadingOp::create(b, loc, inFloat32(dualType(value.getType())),
+                              gradient);
 }
 
 //===----------------------------------------------------------------------===//

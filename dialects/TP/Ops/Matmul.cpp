@@ -18,13 +18,15 @@ static int64_t rowsOf(ArrayRef<int64_t> shape) {
 SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                             ArrayRef<bool> wanted) {
   SmallVector<Value> result(2);
-  Value dy = gradients[0];
+  // The products are of the operands' type, however y is kept.
+  Value dy = castTo(b, getLoc(), gradients[0],
+                    withElementsOf(gradients[0].getType(), getX().getType()));
   if (wanted[0])
     result[0] = MatmulDgradOp::create(b, getLoc(), dualType(getX().getType()),
                                       dy, getW());
   if (wanted[1])
-    result[1] = MatmulWgradOp::create(b, getLoc(), dualType(getW().getType()),
-                                      dy, getX());
+    result[1] = MatmulWgradOp::create(
+        b, getLoc(), inFloat32(dualType(getW().getType())), dy, getX());
   return result;
 }
 

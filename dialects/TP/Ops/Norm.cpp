@@ -27,13 +27,12 @@ static std::pair<Expr, Expr> centre(RowLowering &rows, Expr x, double eps) {
 SmallVector<Value> LayerNormOp::buildGradients(OpBuilder &b,
                                                ValueRange gradients,
                                                ArrayRef<bool>) {
-  RankedTensorType gamma = dualType(getGamma().getType());
-  RankedTensorType beta = dualType(getBeta().getType());
-  auto op = LayerNormGradOp::create(b, getLoc(), dualType(getX().getType()),
-                                    inFloat32(gamma), inFloat32(beta), getX(),
-                                    getGamma(), gradients[0], getEpsAttr());
-  return {op.getDx(), castTo(b, getLoc(), op.getDgamma(), gamma),
-          castTo(b, getLoc(), op.getDbeta(), beta)};
+  auto op =
+      LayerNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                              inFloat32(dualType(getGamma().getType())),
+                              inFloat32(dualType(getBeta().getType())), getX(),
+                              getGamma(), gradients[0], getEpsAttr());
+  return {op.getDx(), op.getDgamma(), op.getDbeta()};
 }
 
 void LayerNormOp::lowerToRows(RowLowering &rows) {
@@ -60,11 +59,11 @@ void LayerNormGradOp::lowerToRows(RowLowering &rows) {
 
 SmallVector<Value> RmsNormOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  RankedTensorType gamma = dualType(getGamma().getType());
-  auto op = RmsNormGradOp::create(b, getLoc(), dualType(getX().getType()),
-                                  inFloat32(gamma), getX(), getGamma(),
-                                  gradients[0], getEpsAttr());
-  return {op.getDx(), castTo(b, getLoc(), op.getDgamma(), gamma)};
+  auto op =
+      RmsNormGradOp::create(b, getLoc(), dualType(getX().getType()),
+                            inFloat32(dualType(getGamma().getType())), getX(),
+                            getGamma(), gradients[0], getEpsAttr());
+  return {op.getDx(), op.getDgamma()};
 }
 
 void RmsNormOp::lowerToRows(RowLowering &rows) {

@@ -20,10 +20,9 @@ SmallVector<Value> EmbeddingOp::buildGradients(OpBuilder &b,
                                                ArrayRef<bool> wanted) {
   if (!wanted[1])
     return {Value(), Value()};
-  RankedTensorType type = dualType(getTable().getType());
-  Value sum = EmbeddingGradOp::create(b, getLoc(), inFloat32(type), getIds(),
-                                      gradients[0], LayoutAttr());
-  return {Value(), castTo(b, getLoc(), sum, type)};
+  return {Value(), EmbeddingGradOp::create(
+                       b, getLoc(), inFloat32(dualType(getTable().getType())),
+                       getIds(), gradients[0], LayoutAttr())};
 }
 
 std::optional<int64_t> EmbeddingOp::getIndexedSize(unsigned operand) {
@@ -82,9 +81,8 @@ SmallVector<int64_t> EmbeddingOp::getSpace() {
 SmallVector<Value> TakeRowsOp::buildGradients(OpBuilder &b,
                                               ValueRange gradients,
                                               ArrayRef<bool> wanted) {
-  RankedTensorType type = dualType(getTable().getType());
-  Value padded = PadRowsOp::create(b, getLoc(), inFloat32(type), gradients[0]);
-  return {castTo(b, getLoc(), padded, type)};
+  return {PadRowsOp::create(
+      b, getLoc(), inFloat32(dualType(getTable().getType())), gradients[0])};
 }
 
 SmallVector<int64_t> TakeRowsOp::getSpace() {

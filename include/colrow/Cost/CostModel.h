@@ -48,8 +48,9 @@ public:
   int64_t workPs(const WorkItem &item) const;
 
   /// max(flops / peak, bytes / memory bandwidth), where `bytes` are read from
-  /// and written to memory. (Williams et al., "Roofline", 2009.)
-  int64_t computePs(int64_t flops, int64_t bytes) const;
+  /// and written to memory. (Williams et al., "Roofline", 2009.) `narrow`: the
+  /// peak is that of products of bf16.
+  int64_t computePs(int64_t flops, int64_t bytes, bool narrow = false) const;
 
   /// 2 (p - 1) alpha + allReduceBytes / bandwidth, and so on with (p - 1)
   /// messages for the others.

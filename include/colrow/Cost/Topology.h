@@ -31,6 +31,8 @@ struct Topology {
   std::string name;
   /// Peak of one rank in a float32 matrix product.
   double flopsPerSecondF32 = 0;
+  /// The same of bf16 operands; 0: not known, taken as float32's.
+  double flopsPerSecondBf16 = 0;
   /// What one rank reads and writes of its memory.
   double memoryBytesPerSecond = 0;
   /// Memory of one rank.
@@ -40,9 +42,10 @@ struct Topology {
 };
 
 /// Reads a topology from the YAML file `path`. The keys are the members'
-/// names, in snake case (see test/topologies). Unknown and missing keys, and
-/// values that are no number, negative, zero where a rate is wanted, infinite
-/// or NaN, are errors of one line that starts with "path:line: ".
+/// names, in snake case (see test/topologies). Unknown and missing keys (but
+/// for flops_per_second_bf16, which may be left out), and values that are no
+/// number, negative, zero where a rate is wanted, infinite or NaN, are errors
+/// of one line that starts with "path:line: ".
 llvm::Expected<Topology> readTopology(llvm::StringRef path);
 
 /// Used when no file is given: ranks are threads of one CPU socket. Each rank

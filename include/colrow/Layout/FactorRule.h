@@ -68,6 +68,8 @@ struct FactorRule {
   llvm::SmallVector<bool, 4> integerOperand;
   /// Results that are a maximum over a split factor instead of a sum.
   bool maxReduction = false;
+  /// The copied way is one of the op's.
+  bool copied = true;
 
   /// Binds `text` to the shapes of an op. Fails, naming the tensor, factor or
   /// list, if names, ranks or sizes do not fit, if a factor stands twice in one
@@ -97,7 +99,7 @@ struct FactorRule {
   /// of an op's ways differ.
   std::string wayName(Way way) const;
   /// All ways in which the op can be used on an axis: replicated, one per
-  /// factor that can be split, copied, one per linear set.
+  /// factor that can be split, copied if it may be, one per linear set.
   llvm::SmallVector<Way, 8> ways() const;
   /// The way called `name`, or nullopt.
   std::optional<Way> findWay(llvm::StringRef name) const;

@@ -47,7 +47,13 @@ struct ChangeQuery {
   llvm::SmallVector<bool, 6> padded;
   unsigned ranks = 1, stride = 1; ///< of the axis
   bool isParameter = false;
+  /// Times the bytes that the value takes the gradient takes: more than once
+  /// where a value in bf16 has a gradient in float32.
+  int64_t gradientFactor = 1;
 };
+
+/// The `gradientFactor` of `value`.
+int64_t gradientFactorOf(mlir::Value value);
 
 /// The state of `query` that equals `state`.
 uint8_t indexOf(const ChangeQuery &query, const ValueState &state);

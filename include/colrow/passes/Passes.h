@@ -32,6 +32,9 @@ struct StepPipelineOptions : mlir::PassPipelineOptions<StepPipelineOptions> {
   ListOption<std::string> pins{
       *this, "pin",
       llvm::cl::desc("PARAM=DIM:AXIS: store a parameter split on a dimension")};
+  Option<std::string> dtype{
+      *this, "dtype", llvm::cl::desc("f32, or bf16 where the model allows it"),
+      llvm::cl::init("f32")};
   Option<double> beta1{*this, "beta1",
                        llvm::cl::desc("Decay of the first moment"),
                        llvm::cl::init(OptimizeOptions().beta1)};

@@ -163,8 +163,21 @@ plan.attention %a : f32, %a : f32, %a : f32 to %a : f32, %a : f32 sizes [1, 1, 1
 
 // -----
 
+%a = plan.buffer 8 : !plan.buffer<bf16>
+%l = plan.buffer 8 : !plan.buffer<f32>
+// expected-error@+1 {{'plan.attention' op C3: works on '!plan.buffer<bf16>' and on '!plan.buffer<f32>'; wanted one type for all but the rows' logarithms}}
+plan.attention %a : bf16, %a : bf16, %l : f32 to %a : bf16, %l : f32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+
+// -----
+
+%a = plan.buffer 8 : !plan.buffer<bf16>
+// expected-error@+1 {{'plan.attention' op C3: rows' logarithms are f32, not '!plan.buffer<bf16>'}}
+plan.attention %a : bf16, %a : bf16, %a : bf16 to %a : bf16, %a : bf16 sizes [1, 1, 1, 1, 1, 2] scale 1.0
+
+// -----
+
 %a = plan.buffer 8 : !plan.buffer<i32>
-// expected-error@+1 {{'plan.attention' op C3: works on f32, not on '!plan.buffer<i32>'}}
+// expected-error@+1 {{'plan.attention' op C3: works on f32 or bf16, not on '!plan.buffer<i32>'}}
 plan.attention %a : i32, %a : i32, %a : i32 to %a : i32, %a : i32 sizes [1, 1, 1, 1, 1, 2] scale 1.0
 
 // -----

@@ -20,16 +20,68 @@ func.func @i8(%ids: tensor<6xi8>, %t: tensor<10x4xf32>) {
 // -----
 
 func.func @matmul(%x: tensor<6x4xbf16>, %w: tensor<10x4xf32>) {
-  // expected-error@+1 {{'tp.matmul' op failed to verify that all of {x, w, y} have same element type}}
+  // expected-error@+1 {{'tp.matmul' op failed to verify that all of {x, w} have same element type}}
   %y = tp.matmul %x, %w : (tensor<6x4xbf16>, tensor<10x4xf32>) -> tensor<6x10xbf16>
   return
 }
 
 // -----
 
-func.func @wgrad(%x: tensor<6x4xbf16>, %dy: tensor<6x10xbf16>) {
-  // expected-error@+1 {{'tp.matmul_wgrad' op failed to verify that all of {dy, x, dw} have same element type}}
-  %y = tp.matmul_wgrad %dy, %x : (tensor<6x10xbf16>, tensor<6x4xbf16>) -> tensor<10x4xf32>
+func.func @narrow_product(%x: tensor<6x4xf32>, %w: tensor<10x4xf32>) {
+  // expected-error@+1 {{'tp.matmul' op failed to verify that y has the element type of x or f32}}
+  %y = tp.matmul %x, %w : (tensor<6x4xf32>, tensor<10x4xf32>) -> tensor<6x10xbf16>
+  return
+}
+
+// -----
+
+func.func @dgrad(%w: tensor<10x4xf32>, %dy: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.matmul_dgrad' op failed to verify that dx has the element type of dy or f32}}
+  %y = tp.matmul_dgrad %dy, %w : (tensor<6x10xf32>, tensor<10x4xf32>) -> tensor<6x4xbf16>
+  return
+}
+
+// -----
+
+func.func @wgrad(%x: tensor<6x4xf32>, %dy: tensor<6x10xf32>) {
+  // expected-error@+1 {{'tp.matmul_wgrad' op failed to verify that dw has the element type of dy or f32}}
+  %y = tp.matmul_wgrad %dy, %x : (tensor<6x10xf32>, tensor<6x4xf32>) -> tensor<10x4xbf16>
+  return
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#p = #tp.layout<#mesh, [_, _] partial "tp">
+func.func @rounded_summands(%x: tensor<6x4xf32, #p>) {
+  // expected-error@+1 {{'tp.cast' op cannot be used on axis "tp" with (P) -> (P); the nearest way is replicated, which wants (R) -> (R): put tp.g on operand 0}}
+  %y = tp.cast %x : (tensor<6x4xf32, #p>) -> tensor<6x4xbf16, #p>
+  return
+}
+
+// -----
+
+#mesh = #tp.mesh<"tp"=2>
+#c = #tp.layout<#mesh, [_, _] copied "tp">
+func.func @rounded_shares(%x: tensor<6x4xbf16, #c>) {
+  // expected-error@+1 {{'tp.cast' op cannot be used on axis "tp" with (C) -> (C); the nearest way is}}
+  %y = tp.cast %x : (tensor<6x4xbf16, #c>) -> tensor<6x4xf32, #c>
+  return
+}
+
+// -----
+
+// State is f32 whatever the parameter is.
+tp.parameter @w : tensor<6x4xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+// expected-error@+1 {{'tp.state' op attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of 32-bit float values}}
+tp.state @w.m of @w "exp_avg" : tensor<6x4xbf16>
+
+// -----
+
+tp.parameter @w : tensor<6x4xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @gradient(%x: tensor<6x4xbf16>) {
+  // expected-error@+1 {{'tp.output' op C1: the gradient of @w has 'tensor<6x4xbf16>', wanted 'tensor<6x4xf32>'}}
+  tp.output "gradient" gradient @w, %x : tensor<6x4xbf16>
   return
 }
 

@@ -11,6 +11,11 @@ func.func @contractions(%x: tensor<6x4xbf16>, %w: tensor<10x4xbf16>) {
   %dx = tp.matmul_dgrad %y, %w : (tensor<6x10xbf16>, tensor<10x4xbf16>) -> tensor<6x4xbf16>
   // CHECK: tp.matmul_wgrad {{.*}} -> tensor<10x4xbf16>
   %dw = tp.matmul_wgrad %y, %x : (tensor<6x10xbf16>, tensor<6x4xbf16>) -> tensor<10x4xbf16>
+  // They add in f32, and may give it.
+  // CHECK: tp.matmul {{.*}} -> tensor<6x10xf32>
+  %wide = tp.matmul %x, %w : (tensor<6x4xbf16>, tensor<10x4xbf16>) -> tensor<6x10xf32>
+  // CHECK: tp.matmul_wgrad {{.*}} -> tensor<10x4xf32>
+  %dwide = tp.matmul_wgrad %y, %x : (tensor<6x10xbf16>, tensor<6x4xbf16>) -> tensor<10x4xf32>
   return
 }
 

@@ -47,6 +47,24 @@ TEST(CostModel, ComputeIsTheSlowerOfFlopsAndMemory) {
   EXPECT_EQ(model.computePs(0, 0), 0);
 }
 
+TEST(CostModel, ProductsOfBf16HaveARateOfTheirOwnWhereItIsKnown) {
+  const Gemm narrow{1, 100, 10, 10, 2, 2, 4}, half{1, 100, 10, 10, 2, 4, 4};
+  Attention attention;
+  attention.s = attention.t = 100;
+  attention.d = attention.e = 10;
+  attention.bytes = 2;
+  Topology topology = defaultTopology();
+  topology.memoryBytesPerSecond = 1e15;
+  for (double rate : {0.0, 4 * topology.flopsPerSecondF32}) {
+    topology.flopsPerSecondBf16 = rate;
+    CostModel model(topology);
+    int64_t times = rate > 0 ? 4 : 1;
+    EXPECT_EQ(model.workPs(narrow) * times, model.workPs(half));
+    EXPECT_EQ(model.workPs(half), 200000);
+    EXPECT_EQ(model.workPs(attention) * times, 4000000);
+  }
+}
+
 TEST(CostModel, TimesRoundUp) {
   Topology topology = makeModel().topology();
   topology.flopsPerSecondF32 = 3e12;

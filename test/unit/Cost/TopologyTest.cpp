@@ -72,6 +72,21 @@ TEST(Topology, AllFieldsAreRead) {
   EXPECT_EQ(topology->levels[1].bytesPerSecond, 1e8);
 }
 
+TEST(Topology, TheRateOfBf16MayBeLeftOut) {
+  llvm::Expected<Topology> without = readText(kValid);
+  ASSERT_TRUE(bool(without)) << llvm::toString(without.takeError());
+  EXPECT_EQ(without->flopsPerSecondBf16, 0);
+  llvm::Expected<Topology> with =
+      readText("flops_per_second_bf16: 2e11\n" + kValid);
+  ASSERT_TRUE(bool(with)) << llvm::toString(with.takeError());
+  EXPECT_EQ(with->flopsPerSecondBf16, 2e11);
+  llvm::Expected<Topology> none =
+      readText("flops_per_second_bf16: 0\n" + kValid);
+  ASSERT_FALSE(bool(none));
+  EXPECT_EQ(llvm::toString(none.takeError()),
+            "FILE:1: wanted a number above zero");
+}
+
 TEST(Topology, ProjectFilesAreRead) {
   llvm::Expected<Topology> flat = readTopology(TOPOLOGIES "/flat.yaml");
   ASSERT_TRUE(bool(flat)) << llvm::toString(flat.takeError());

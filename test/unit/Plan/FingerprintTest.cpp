@@ -86,3 +86,18 @@ TEST(Fingerprint, NamesTypesAndLayoutsCount) {
     EXPECT_TRUE(isNew) << it->second << " and " << name;
   }
 }
+
+/// Files hold a master in its parameter's place.
+TEST(Fingerprint, AParameterIsWhatFilesHoldOfIt) {
+  Parameters list = makeParameters();
+  uint64_t wide = planir::fingerprint(list);
+  auto master = std::make_unique<plan::ParameterT>(*list[0]);
+  master->name = "w.master";
+  master->state_of = 0;
+  master->master = true;
+  list[0]->dtype = plan::DType::bf16;
+  list.push_back(std::move(master));
+  EXPECT_EQ(planir::fingerprint(list), wide);
+  list[2]->master = false;
+  EXPECT_NE(planir::fingerprint(list), wide);
+}

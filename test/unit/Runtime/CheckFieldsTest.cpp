@@ -191,6 +191,10 @@ const std::vector<Alteration> alterations = {
 
       {"Parameter.state_name", [](P &p) { p.parameters[1]->state_name = "a/b"; },
        "state without a usable name"},
+      {"Parameter.master", [](P &p) { p.parameters[0]->master = true; },
+       "parameter w: is a master, but state of nothing"},
+      {"Parameter.master", [](P &p) { p.parameters[1]->master = true; },
+       "is master of w, f32 of f32; wanted f32 of bf16"},
       // A state of as many bytes, in another shape.
       {"Parameter.shape",
        [](P &p) {

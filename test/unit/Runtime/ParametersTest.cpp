@@ -7,6 +7,7 @@
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "colrow/runtime/Checkpoint/Init.h"
 #include "colrow/runtime/Plan/BlockMap.h"
+#include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Plan/SourceMap.h"
 #include "colrow/runtime/Support/Bf16.h"
 #include <cmath>
@@ -274,6 +275,61 @@ TEST(Parameters, Bf16IsStoredAsIs) {
   ASSERT_EQ(textOf(loadModel(*executor, wide)), "");
   for (int64_t i = 0; i < count; ++i)
     ASSERT_EQ(at(i), toBf16(exact[i])) << i;
+}
+
+/// A bf16 parameter and its master, w and its state of float32, whose values
+/// files have in w's place: a start, a file and a checkpoint fill both.
+TEST(Parameters, MastersAreSavedInTheirParametersPlace) {
+  constexpr int64_t count = 1501; // padded
+  TestPlan builder;
+  builder.mesh = {{"tp", 2}};
+  ParameterSpec w{"w", 0, {count}, {{{count, count + 1, {0}}}}};
+  w.sources = {{"file.w", {count}, {}, {}, {}, {}, {}}};
+  ParameterSpec state = w;
+  w.dtype = plan::DType::bf16;
+  builder.add(w);
+  builder.add({"v", 0, {2}}); // another between them
+  state.name = "w.master", state.stateName = "master", state.stateOf = 0;
+  state.sources.clear(), state.master = true;
+  builder.add(state);
+  LoadedPlan plan = builder.load();
+  auto executor = take(Executor::create(plan.get()));
+  auto at = [&](unsigned parameter, int64_t i) {
+    constexpr int64_t block = (count + 1) / 2;
+    const plan::Parameter &p = *plan->parameters()->Get(parameter);
+    return executor->parameter(i / block, p) +
+           i % block * elementBytes(p.dtype());
+  };
+  auto expectBoth = [&](ArrayRef<float> wanted) {
+    for (int64_t i = 0; i < count; ++i) {
+      ASSERT_EQ(*reinterpret_cast<float *>(at(2, i)), wanted[i]) << i;
+      ASSERT_EQ(*reinterpret_cast<uint16_t *>(at(0, i)), toBf16(wanted[i]));
+    }
+  };
+  initializeParameters(*executor, 42, /*onlyWithoutSources=*/false);
+  std::vector<float> exact(count);
+  initialValues(plan->parameters()->Get(0)->init(), 42, 0, 0, count,
+                exact.data());
+  expectBoth(exact);
+  for (int64_t i = 0; i < count; ++i)
+    exact[i] = *reinterpret_cast<float *>(at(2, i)) += 1e-6f * i;
+  TempFolder folder;
+  auto checkpoint = take(CheckpointFolder::open(folder / "out", *executor));
+  ASSERT_EQ(textOf(checkpoint->save({0, 42})), "");
+  auto file = take(SafetensorsFile::open(folder / "out/model.safetensors"));
+  EXPECT_EQ(file->tensors().size(), 2u);
+  EXPECT_EQ(file->find("file.w")->type, TensorType::f32);
+  auto states =
+      take(SafetensorsFile::open(folder / "out/optimizer.safetensors"));
+  EXPECT_TRUE(states->tensors().empty());
+  initializeParameters(*executor, 43, /*onlyWithoutSources=*/false);
+  auto saved = take(SavedRun::open(*executor, folder / "out"));
+  ASSERT_EQ(textOf(saved.load(*executor)), "");
+  expectBoth(exact);
+  initializeParameters(*executor, 43, /*onlyWithoutSources=*/false);
+  ModelFiles files = take(ModelFiles::open(folder / "out"));
+  ASSERT_EQ(textOf(loadModel(*executor, files)), "");
+  expectBoth(exact);
 }
 
 /// A bf16 that is no number is not saved.

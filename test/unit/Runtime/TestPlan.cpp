@@ -275,6 +275,7 @@ ParameterSpec &TestPlan::add(ParameterSpec spec) {
   made->init->kind = spec.init;
   made->init->mean = spec.mean, made->init->std = spec.std;
   made->state_of = spec.stateOf, made->state_name = spec.stateName;
+  made->master = spec.master;
   blocks.push_back(buffer(
       Region::persistent,
       localElements(made->dims, mesh) * elementBytes(spec.dtype), spec.dtype));

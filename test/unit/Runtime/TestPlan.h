@@ -50,6 +50,7 @@ struct ParameterSpec {
   int stateOf = -1;
   std::string stateName = "";
   plan::DType dtype = plan::DType::f32;
+  bool master = false;
 };
 
 struct CollectiveSpec {

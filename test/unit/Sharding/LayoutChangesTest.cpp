@@ -53,6 +53,15 @@ TEST(LayoutChanges, WorkInBothDirections) {
     EXPECT_EQ(work(query, from, to), "none") << from << to;
 }
 
+TEST(LayoutChanges, AGradientMayBeWiderThanItsValue) {
+  ChangeQuery query = makeQuery();
+  query.gradientFactor = 2;
+  EXPECT_EQ(work(query, R, C), "tp.all_reduce all_reduce(192, 3, 4)");
+  EXPECT_EQ(work(query, P, R), "tp.all_reduce all_reduce(96, 3, 4)");
+  EXPECT_EQ(work(query, S, R), "tp.all_gather all_gather(96, 3, 4); "
+                               "tp.local_slice rows(0, 64)");
+}
+
 TEST(LayoutChanges, WithoutAGradientNothingComesBack) {
   ChangeQuery query = makeQuery();
   EXPECT_EQ(work(query, R, RWithout), "");

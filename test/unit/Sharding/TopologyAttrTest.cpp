@@ -65,6 +65,15 @@ TEST_F(TopologyAttr, ComesBackToTheBit) {
   EXPECT_EQ(found.levels[1].bytesPerSecond, 1e8);
 }
 
+TEST_F(TopologyAttr, TheRateOfBf16MayBeLeftOut) {
+  EXPECT_FALSE(printed().contains("flops_per_second_bf16"));
+  topology.flopsPerSecondBf16 = 3e11;
+  module->setAttr(tp::getTopologyAttrName(), printed());
+  auto model = getCostModel(module);
+  ASSERT_TRUE(succeeded(model));
+  EXPECT_EQ(model->topology().flopsPerSecondBf16, 3e11);
+}
+
 TEST_F(TopologyAttr, WithoutOneTheDefaultHolds) {
   auto model = getCostModel(module);
   ASSERT_TRUE(succeeded(model));

@@ -99,6 +99,13 @@ mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
 mlir::RankedTensorType dualType(mlir::Type type);
 /// `type` with elements of float32, which sums and statistics are kept in.
 mlir::RankedTensorType inFloat32(mlir::Type type);
+/// `type` with the elements of `like`.
+mlir::RankedTensorType withElementsOf(mlir::Type type, mlir::Type like);
+/// Whether `value` is a parameter's, in whatever state or float type.
+bool isParameterValue(mlir::Value value);
+/// The type of the gradient of `value`: dual to its own, and float32 for
+/// parameters, whose gradients are sums over all rows.
+mlir::RankedTensorType gradientType(mlir::Value value);
 /// The numbers of `value` as `type`, which differs in the float type at most.
 mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                    mlir::Type type);
@@ -163,6 +170,9 @@ bindRule(mlir::Operation *op, const layout::RuleText &text,
 /// Rule of an element-wise op whose second operand lacks leading dimensions.
 llvm::Expected<layout::FactorRule> bindBroadcast(mlir::Operation *op,
                                                  llvm::StringRef linear);
+/// Whether a contraction of operands of `operand`'s element type may give
+/// `result`: the same elements, or float32.
+bool isProductType(mlir::Type result, mlir::Type operand);
 /// Checks the shapes against the rule, and layouts against the four ways.
 llvm::LogicalResult verifyShardable(mlir::Operation *op);
 /// Checks that an op's `layout`, which says where `block` lies in the whole
