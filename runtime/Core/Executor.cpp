@@ -4,8 +4,8 @@
 
 #include "colrow/runtime/Core/Executor.h"
 #include "InputBlock.h"
-#include "RankProgram.h"
 #include "RankThreads.h"
+#include "colrow/runtime/CPU/CpuDevice.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "colrow/runtime/Core/Machine.h"
 #include "colrow/runtime/Support/Errors.h"
@@ -20,6 +20,7 @@ namespace colrow::runtime {
 namespace {
 struct Rank {
   Regions regions;
+  ScalarBlock scalars; // as the device's memory has them
   Communicators groups;
   std::vector<TraceEvent> events;
 };
@@ -48,17 +49,15 @@ struct Executor::Impl {
         mine(job.ranksOf(job.process(), mesh.ranks())), ranks(mine.count),
         threads(mine) {}
 
-  Error allocate();
+  Error share();
   Error connect(MachineMemory memory);
-  Error populate();
-  Error findKernels();
+  Error allocate();
   void watch();
   Rank &of(unsigned rank) { return ranks[rank - mine.first]; }
   char *address(unsigned rank, const plan::Program &program,
                 const plan::Operand &operand);
   const char *measure(const Programs &programs, StringRef role,
                       plan::DType &type);
-  Error openLibraries();
   Expected<std::unique_ptr<LoadedProgram>> load(Programs programs);
 
   const plan::Plan &plan;
@@ -70,9 +69,8 @@ struct Executor::Impl {
   Job &job;
   Mesh mesh;
   RankRange mine;
-  std::unique_ptr<KernelObject> object;
-  std::vector<Kernel> kernels;
-  std::unique_ptr<GemmLibraries> libraries;
+  CpuDevice device; // the one target there is
+  RegionLayout layout{plan};
   std::unique_ptr<Machine> machine;
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
@@ -93,33 +91,22 @@ char *Executor::Impl::address(unsigned rank, const plan::Program &program,
   return result;
 }
 
-static ScalarBlock &scalarsOf(Rank &rank) {
-  return *reinterpret_cast<ScalarBlock *>(rank.regions[plan::Region::scalars]);
-}
-
-/// Memory of all ranks of this machine, and how they meet.
-Error Executor::Impl::allocate() {
-  RegionLayout layout(plan);
-  auto shared = Machine::create(job, plan, layout.text(), layout.bytes());
+/// Host memory of all ranks of this machine, and how they meet.
+Error Executor::Impl::share() {
+  uint64_t bytes = device.hostBytes(layout);
+  auto shared = Machine::create(job, plan, layout.text(), bytes);
   if (!shared)
     return shared.takeError();
   machine = std::move(*shared);
-  const char *constants =
-      reinterpret_cast<const char *>(listOf(plan.constants()).data());
-  for (unsigned r = mine.first; r < mine.end(); ++r) {
-    of(r).regions = layout.in(machine->arena(r), constants);
+  for (unsigned r = mine.first; r < mine.end(); ++r)
     machine->page().status(r).op.store(-1);
-    auto *scalars = new (&scalarsOf(of(r))) ScalarBlock;
-    auto coordinates = mesh.coordinates(r);
-    for (size_t axis = 0; axis < coordinates.size(); ++axis)
-      scalars->coordinates[axis] = coordinates[axis];
-  }
   MachineMemory memory;
   RankRange all = machine->ranks();
   for (unsigned r = all.first; r < all.end(); ++r)
     memory.arenas.push_back(machine->arena(r));
-  memory.arenaBytes = layout.bytes();
-  memory.constants = constants;
+  memory.arenaBytes = bytes;
+  memory.constants =
+      reinterpret_cast<const char *>(listOf(plan.constants()).data());
   return connect(std::move(memory));
 }
 
@@ -144,31 +131,23 @@ Error Executor::Impl::connect(MachineMemory memory) {
   return Error::success();
 }
 
-/// Takes the ranks' memory, each near its thread.
-Error Executor::Impl::populate() {
+/// The ranks' memory, each near its thread.
+Error Executor::Impl::allocate() {
   std::vector<std::optional<std::string>> faults(mine.count);
   threads.run([&](unsigned r) {
-    if (Error error = machine->populate(r))
-      faults[r - mine.first] = toString(std::move(error));
+    auto regions = device.allocate(plan, layout, *machine, r);
+    if (regions)
+      of(r).regions = *regions;
+    else
+      faults[r - mine.first] = toString(regions.takeError());
   });
   for (const std::optional<std::string> &fault : faults)
     if (fault)
       return failure("{0}", *fault);
-  return Error::success();
-}
-
-Error Executor::Impl::findKernels() {
-  auto loaded = KernelObject::load(listOf(plan.object()));
-  if (!loaded)
-    return loaded.takeError();
-  object = std::move(*loaded);
-  if (!plan.kernels())
-    return Error::success();
-  for (const plan::Kernel *kernel : *plan.kernels()) {
-    Expected<Kernel> found = object->find(textOf(kernel->symbol()));
-    if (!found)
-      return found.takeError();
-    kernels.push_back(*found);
+  for (unsigned r = mine.first; r < mine.end(); ++r) {
+    auto coordinates = mesh.coordinates(r);
+    for (size_t axis = 0; axis < coordinates.size(); ++axis)
+      of(r).scalars.coordinates[axis] = coordinates[axis];
   }
   return Error::success();
 }
@@ -190,14 +169,6 @@ const char *Executor::Impl::measure(const Programs &programs, StringRef role,
   return nullptr;
 }
 
-Error Executor::Impl::openLibraries() {
-  auto found = GemmLibraries::open(gemmTypesOf(plan), ranks.size());
-  if (!found)
-    return found.takeError();
-  libraries = std::move(*found);
-  return Error::success();
-}
-
 Expected<std::unique_ptr<LoadedProgram>> Executor::Impl::load(Programs found) {
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(std::move(found)));
   const Programs &tables = result->programs;
@@ -209,15 +180,13 @@ Expected<std::unique_ptr<LoadedProgram>> Executor::Impl::load(Programs found) {
                         mesh,
                         r,
                         of(r).regions,
-                        kernels,
                         *transport,
                         of(r).groups,
-                        machine->page().status(r),
-                        *libraries};
-    Error error = Error::success();
-    to.ranks.push_back(std::make_unique<RankProgram>(context, program, error));
-    if (error)
-      return error;
+                        machine->page().status(r)};
+    auto prepared = device.prepare(context, program);
+    if (!prepared)
+      return prepared.takeError();
+    to.ranks.push_back(std::move(*prepared));
     if (!program.inputs())
       continue;
     for (const plan::Input *input : *program.inputs()) {
@@ -285,15 +254,13 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
                                 options.job ? options.job->processes() : 1))
     return std::move(error);
   auto impl = std::make_unique<Impl>(plan, options);
-  if (Error error = impl->allocate())
+  if (Error error = impl->share())
     return std::move(error);
-  if (Error error = impl->findKernels())
-    return std::move(error);
-  if (Error error = impl->openLibraries())
+  if (Error error = impl->device.load(plan, impl->mine.count))
     return std::move(error);
   if (Error error = impl->threads.start())
     return std::move(error);
-  if (Error error = impl->populate())
+  if (Error error = impl->allocate())
     return std::move(error);
   impl->watch();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
@@ -305,7 +272,7 @@ Job &Executor::job() const { return impl->job; }
 RankRange Executor::ranks() const { return impl->mine; }
 
 const std::string &Executor::libraries() const {
-  return impl->libraries->description();
+  return impl->device.libraries();
 }
 
 char *Executor::persistent(unsigned rank) {
@@ -339,7 +306,7 @@ void Executor::setInput(LoadedProgram &program, const plan::Input &input,
                         const void *whole) {
   for (LoadedProgram::Impl::Place &place : program.impl->places)
     if (place.input == &input)
-      place.block.set(static_cast<const char *>(whole));
+      place.block.set(impl->device, static_cast<const char *>(whole));
 }
 
 char *Executor::output(unsigned rank, const plan::Program &program,
@@ -354,28 +321,30 @@ static float biasCorrection(double beta, int64_t t) {
   return float(1.0 / (1.0 - std::pow(beta, double(t))));
 }
 
-template <typename T> static T valueAt(const char *place) {
+template <typename T>
+static T valueAt(const Device &device, const char *place) {
   T value;
-  std::memcpy(&value, place, sizeof(value));
+  device.read(&value, place, sizeof(value));
   return value;
 }
 
-static std::optional<float> floatAt(const char *place) {
-  return place ? std::optional(valueAt<float>(place)) : std::nullopt;
+static std::optional<float> floatAt(const Device &device, const char *place) {
+  return place ? std::optional(valueAt<float>(device, place)) : std::nullopt;
 }
 
-static std::optional<double> countAt(const char *place, plan::DType type) {
+static std::optional<double> countAt(const Device &device, const char *place,
+                                     plan::DType type) {
   if (!place)
     return std::nullopt;
-  return type == plan::DType::i64   ? double(valueAt<int64_t>(place))
-         : type == plan::DType::i32 ? double(valueAt<int32_t>(place))
-                                    : double(valueAt<float>(place));
+  return type == plan::DType::i64   ? double(valueAt<int64_t>(device, place))
+         : type == plan::DType::i32 ? double(valueAt<int32_t>(device, place))
+                                    : double(valueAt<float>(device, place));
 }
 
 StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
   const plan::Optimizer *optimizer = impl->plan.optimizer();
   for (Rank &rank : impl->ranks) {
-    ScalarBlock &scalars = scalarsOf(rank);
+    ScalarBlock &scalars = rank.scalars;
     scalars.learningRate = inputs.learningRate;
     scalars.bias1 =
         biasCorrection(optimizer ? optimizer->beta1() : 0, inputs.step);
@@ -383,6 +352,8 @@ StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
         biasCorrection(optimizer ? optimizer->beta2() : 0, inputs.step);
     scalars.seed = inputs.seed;
     scalars.step = inputs.step;
+    impl->device.write(rank.regions[plan::Region::scalars], &scalars,
+                       sizeof(scalars));
   }
   LoadedProgram::Impl &loaded = *program.impl;
   impl->running.store(&program);
@@ -395,8 +366,9 @@ StepResult Executor::run(LoadedProgram &program, const StepInputs &inputs) {
     else
       mine.run();
   });
-  return {floatAt(loaded.loss), floatAt(loaded.gradNorm),
-          countAt(loaded.labels, loaded.labelsType)};
+  const Device &device = impl->device;
+  return {floatAt(device, loaded.loss), floatAt(device, loaded.gradNorm),
+          countAt(device, loaded.labels, loaded.labelsType)};
 }
 
 ArrayRef<TraceEvent> Executor::events(unsigned rank) const {

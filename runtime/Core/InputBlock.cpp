@@ -26,11 +26,11 @@ InputBlock::InputBlock(const plan::Input &input, const Mesh &mesh,
   fillElements(input.dtype(), input.padding(), padded);
 }
 
-void InputBlock::set(const char *whole) {
+void InputBlock::set(Device &device, const char *whole) {
   if (!padded.empty())
-    std::memcpy(block, padded.data(), padded.size());
+    device.write(block, padded.data(), padded.size());
   for (const Run &run : runs)
-    std::memcpy(block + run.local, whole + run.whole, run.bytes);
+    device.write(block + run.local, whole + run.whole, run.bytes);
 }
 
 template <typename T> static void fillWith(T value, MutableArrayRef<char> out) {

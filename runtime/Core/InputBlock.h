@@ -5,7 +5,7 @@
 #ifndef COLROW_RUNTIME_CORE_INPUTBLOCK_H
 #define COLROW_RUNTIME_CORE_INPUTBLOCK_H
 
-#include "colrow/runtime/Plan/Mesh.h"
+#include "colrow/runtime/Core/Device.h"
 #include <vector>
 
 namespace colrow::runtime {
@@ -17,7 +17,7 @@ public:
 
   /// Copies the rank's elements of `whole`; padding in the block is set too,
   /// since other programs use the same memory.
-  void set(const char *whole);
+  void set(Device &device, const char *whole);
 
 private:
   struct Run {

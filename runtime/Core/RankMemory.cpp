@@ -2,7 +2,7 @@
 //
 // Regions begin at pages, large ones at huge pages.
 
-#include "RankMemory.h"
+#include "colrow/runtime/Core/RankMemory.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 #include "Session.h"
 #include "Agreement.h"
-#include "colrow/runtime/Core/HostCpu.h"
+#include "colrow/runtime/CPU/HostCpu.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Path.h"

@@ -3,7 +3,7 @@
 // Plans that run: matrix products over ranks, loops, kernels, scalars, traces.
 
 #include "TestPlan.h"
-#include "colrow/runtime/Core/HostCpu.h"
+#include "colrow/runtime/CPU/HostCpu.h"
 #include "colrow/runtime/Core/Trace.h"
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/JSON.h"

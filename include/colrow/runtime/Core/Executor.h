@@ -7,6 +7,7 @@
 #ifndef COLROW_RUNTIME_CORE_EXECUTOR_H
 #define COLROW_RUNTIME_CORE_EXECUTOR_H
 
+#include "colrow/runtime/Core/Device.h"
 #include "colrow/runtime/Core/Monitor.h"
 #include "colrow/runtime/Job/Job.h"
 #include "colrow/runtime/Plan/Mesh.h"
@@ -48,11 +49,6 @@ struct StepResult {
   /// What the loss is the mean of: valid labels. Nothing when the program does
   /// not count them.
   std::optional<double> labels;
-};
-
-struct TraceEvent {
-  const plan::Instruction *instruction;
-  int64_t begin, end; // nanoseconds of the steady clock
 };
 
 /// A program decoded for this process' ranks, see Executor::open().
@@ -122,7 +118,7 @@ public:
 
   /// Events of a rank since the start, oldest first. At most maxTraceEvents.
   llvm::ArrayRef<TraceEvent> events(unsigned rank) const;
-  static constexpr size_t maxTraceEvents = size_t(1) << 20;
+  static constexpr size_t maxTraceEvents = RankProgram::maxTraceEvents;
 
 private:
   struct Impl;

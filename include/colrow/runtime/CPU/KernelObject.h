@@ -2,8 +2,8 @@
 //
 // The compiled kernels of a plan, loaded from memory.
 
-#ifndef COLROW_RUNTIME_CORE_KERNELOBJECT_H
-#define COLROW_RUNTIME_CORE_KERNELOBJECT_H
+#ifndef COLROW_RUNTIME_CPU_KERNELOBJECT_H
+#define COLROW_RUNTIME_CPU_KERNELOBJECT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -34,4 +34,4 @@ private:
 
 } // namespace colrow::runtime
 
-#endif // COLROW_RUNTIME_CORE_KERNELOBJECT_H
+#endif // COLROW_RUNTIME_CPU_KERNELOBJECT_H

@@ -2,7 +2,7 @@
 //
 // The plan's target features against the host's.
 
-#include "colrow/runtime/Core/HostCpu.h"
+#include "colrow/runtime/CPU/HostCpu.h"
 #include "colrow/runtime/Plan/Mesh.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/StringMap.h"

@@ -2,7 +2,7 @@
 //
 // Loads a shared object from memory through a file without a name.
 
-#include "colrow/runtime/Core/KernelObject.h"
+#include "colrow/runtime/CPU/KernelObject.h"
 #include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstring>

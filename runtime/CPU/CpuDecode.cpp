@@ -3,17 +3,19 @@
 // From a program's tables to what a rank runs: buffers and the rank's
 // coordinates become addresses.
 
-#include "RankProgram.h"
+#include "CpuProgram.h"
+#include "colrow/runtime/Plan/Programs.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
 namespace colrow::runtime {
 
-class RankProgram::Decoder {
+class CpuProgram::Decoder {
 public:
-  Decoder(RankProgram &to, const RankContext &context, Error &error)
-      : to(to), context(context), error(error),
+  Decoder(CpuProgram &to, const RankContext &context, const CpuCode &code,
+          Error &error)
+      : to(to), context(context), code(code), error(error),
         coordinates(context.mesh.coordinates(context.rank)) {}
 
   void decode(uint32_t begin, uint32_t end, unsigned depth);
@@ -24,7 +26,7 @@ private:
   void decodeLaunch(const plan::Launch &launch);
   void decodeCollective(const plan::Collective &collective);
   void add(plan::Op kind, size_t index) {
-    to.code.push_back({kind, uint32_t(index)});
+    to.steps.push_back({kind, uint32_t(index)});
   }
 
   /// `base` plus the coordinates' part; strides turned outermost first.
@@ -49,15 +51,16 @@ private:
                   *operand);
   }
 
-  RankProgram &to;
+  CpuProgram &to;
   const RankContext &context;
+  const CpuCode &code;
   Error &error; // decoding ends with it
   SmallVector<unsigned, maxMeshAxes> coordinates;
   unsigned loopDepth = 0;
 };
 
-void RankProgram::Decoder::decodeGemm(const plan::Gemm &gemm) {
-  auto prepared = context.libraries.prepare(shapeOf(gemm));
+void CpuProgram::Decoder::decodeGemm(const plan::Gemm &gemm) {
+  auto prepared = code.libraries.prepare(shapeOf(gemm));
   if (!prepared) {
     error = prepared.takeError();
     return;
@@ -68,8 +71,8 @@ void RankProgram::Decoder::decodeGemm(const plan::Gemm &gemm) {
                       address(gemm.b()), address(gemm.c())});
 }
 
-void RankProgram::Decoder::decodeLaunch(const plan::Launch &launch) {
-  Launch result{context.kernels[launch.kernel()],
+void CpuProgram::Decoder::decodeLaunch(const plan::Launch &launch) {
+  Launch result{code.kernels[launch.kernel()],
                 uint32_t(to.addresses.size()),
                 0,
                 uint32_t(to.intValues.size()),
@@ -92,7 +95,7 @@ void RankProgram::Decoder::decodeLaunch(const plan::Launch &launch) {
   to.launches.push_back(result);
 }
 
-void RankProgram::Decoder::decodeCollective(const plan::Collective &c) {
+void CpuProgram::Decoder::decodeCollective(const plan::Collective &c) {
   ArrayRef<uint8_t> axes = listOf(c.axes());
   std::unique_ptr<Communicator> &group = context.groups[axes.vec()];
   if (!group)
@@ -103,7 +106,7 @@ void RankProgram::Decoder::decodeCollective(const plan::Collective &c) {
       {group.get(), call, address(c.src()), address(c.dst())});
 }
 
-void RankProgram::Decoder::decodeOne(const plan::Instruction &instruction) {
+void CpuProgram::Decoder::decodeOne(const plan::Instruction &instruction) {
   switch (instruction.op_type()) {
   case plan::Op::Gemm: {
     add(plan::Op::Gemm, to.gemms.size());
@@ -133,8 +136,7 @@ void RankProgram::Decoder::decodeOne(const plan::Instruction &instruction) {
   }
 }
 
-void RankProgram::Decoder::decode(uint32_t begin, uint32_t end,
-                                  unsigned depth) {
+void CpuProgram::Decoder::decode(uint32_t begin, uint32_t end, unsigned depth) {
   for (uint32_t i = begin; i < end && !error; ++i) {
     loopDepth = depth;
     const plan::Instruction &instruction = *to.program.instructions()->Get(i);
@@ -150,14 +152,15 @@ void RankProgram::Decoder::decode(uint32_t begin, uint32_t end,
   }
 }
 
-RankProgram::RankProgram(const RankContext &context,
-                         const plan::Program &program, Error &error)
+CpuProgram::CpuProgram(const RankContext &context, const CpuCode &code,
+                       const plan::Program &program, Error &error)
     : program(program), status(context.status) {
   ErrorAsOutParameter checked(error);
   if (!program.instructions())
     return;
-  code.reserve(program.instructions()->size());
-  Decoder(*this, context, error).decode(0, program.instructions()->size(), 0);
+  steps.reserve(program.instructions()->size());
+  Decoder(*this, context, code, error)
+      .decode(0, program.instructions()->size(), 0);
 }
 
 } // namespace colrow::runtime

@@ -1,48 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program's instructions for one rank, addresses resolved, ready to run.
-// Invariant: run() neither allocates nor looks anything up.
+// A program's instructions for a rank that is a thread.
 
-#ifndef COLROW_RUNTIME_CORE_RANKPROGRAM_H
-#define COLROW_RUNTIME_CORE_RANKPROGRAM_H
+#ifndef COLROW_RUNTIME_CPU_CPUPROGRAM_H
+#define COLROW_RUNTIME_CPU_CPUPROGRAM_H
 
-#include "RankMemory.h"
-#include "colrow/runtime/CPU/JobPage.h"
-#include "colrow/runtime/Core/Communicator.h"
-#include "colrow/runtime/Core/Executor.h"
-#include "colrow/runtime/Core/KernelObject.h"
+#include "colrow/runtime/CPU/KernelObject.h"
+#include "colrow/runtime/Core/Device.h"
 #include "colrow/runtime/Libraries/GemmLibraries.h"
-#include <map>
 
 namespace colrow::runtime {
 
-/// A rank's groups by their axes: programs share them.
-using Communicators =
-    std::map<std::vector<uint8_t>, std::unique_ptr<Communicator>>;
-
-/// What the programs of a rank have in common.
-struct RankContext {
-  const plan::Plan &plan;
-  const Mesh &mesh;
-  unsigned rank;
-  Regions regions;
+/// What instructions call.
+struct CpuCode {
   llvm::ArrayRef<Kernel> kernels; // of the plan's table
-  Transport &transport;
-  Communicators &groups;
-  RankStatus &status; // to be kept
   const GemmLibraries &libraries;
 };
 
-class RankProgram {
+class CpuProgram : public RankProgram {
 public:
   /// Decodes a program of a checked plan. Error: a library refuses a matrix
   /// product.
-  RankProgram(const RankContext &context, const plan::Program &program,
-              llvm::Error &error);
+  CpuProgram(const RankContext &context, const CpuCode &code,
+             const plan::Program &program, llvm::Error &error);
 
-  void run();
-  /// The same, recording at most Executor::maxTraceEvents in `events`.
-  void runTraced(std::vector<TraceEvent> &events);
+  void run() override;
+  void runTraced(std::vector<TraceEvent> &events) override;
 
 private:
   /// base + sum of loop indices times strides, outermost loop first.
@@ -95,7 +78,7 @@ private:
 
   const plan::Program &program;
   RankStatus &status;
-  std::vector<Step> code;
+  std::vector<Step> steps;
   std::vector<Gemm> gemms;
   std::vector<Launch> launches;
   std::vector<Copy> copies;
@@ -117,4 +100,4 @@ private:
 
 } // namespace colrow::runtime
 
-#endif // COLROW_RUNTIME_CORE_RANKPROGRAM_H
+#endif // COLROW_RUNTIME_CPU_CPUPROGRAM_H

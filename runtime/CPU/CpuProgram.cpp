@@ -2,7 +2,7 @@
 //
 // Running a rank's instructions.
 
-#include "RankProgram.h"
+#include "CpuProgram.h"
 #include <chrono>
 #include <cstring>
 
@@ -10,14 +10,14 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-template <typename T> T RankProgram::at(const Affine<T> &affine) const {
+template <typename T> T CpuProgram::at(const Affine<T> &affine) const {
   T result = affine.base;
   for (unsigned i = 0; i < affine.loops; ++i)
     result += index[i] * affine.strides[i];
   return result;
 }
 
-void RankProgram::runLaunch(const Launch &launch) {
+void CpuProgram::runLaunch(const Launch &launch) {
   void **args = pointers.data() + launch.firstPointer;
   int64_t *values = ints.data() + launch.firstInt;
   if (!launch.fixed) {
@@ -29,7 +29,7 @@ void RankProgram::runLaunch(const Launch &launch) {
   launch.kernel(args, values);
 }
 
-void RankProgram::runOne(const Step &step) {
+void CpuProgram::runOne(const Step &step) {
   switch (step.kind) {
   case plan::Op::Gemm: {
     const Gemm &gemm = gemms[step.index];
@@ -66,9 +66,9 @@ static int64_t now() {
 }
 
 template <bool traced>
-void RankProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
+void CpuProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
   for (uint32_t i = begin; i < end; ++i) {
-    const Step &step = code[i];
+    const Step &step = steps[i];
     // Only this thread writes them: others look how far it is.
     status.op.store(i, std::memory_order_relaxed);
     status.executed.store(status.executed.load(std::memory_order_relaxed) + 1,
@@ -82,19 +82,19 @@ void RankProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
     }
     int64_t start = traced ? now() : 0;
     runOne(step);
-    if (traced && trace->size() < Executor::maxTraceEvents)
+    if (traced && trace->size() < maxTraceEvents)
       trace->push_back({program.instructions()->Get(i), start, now()});
   }
 }
 
-void RankProgram::run() {
-  runRange<false>(0, code.size(), 0);
+void CpuProgram::run() {
+  runRange<false>(0, steps.size(), 0);
   status.op.store(-1, std::memory_order_relaxed);
 }
 
-void RankProgram::runTraced(std::vector<TraceEvent> &events) {
+void CpuProgram::runTraced(std::vector<TraceEvent> &events) {
   trace = &events;
-  runRange<true>(0, code.size(), 0);
+  runRange<true>(0, steps.size(), 0);
   status.op.store(-1, std::memory_order_relaxed);
 }
 

@@ -3,8 +3,8 @@
 // Whether this machine can run a plan's kernels. The caller links LLVM's
 // TargetParser (or the shared LLVM).
 
-#ifndef COLROW_RUNTIME_CORE_HOSTCPU_H
-#define COLROW_RUNTIME_CORE_HOSTCPU_H
+#ifndef COLROW_RUNTIME_CPU_HOSTCPU_H
+#define COLROW_RUNTIME_CPU_HOSTCPU_H
 
 #include "colrow/runtime/Plan/PlanSchema.h"
 #include "llvm/Support/Error.h"
@@ -16,4 +16,4 @@ llvm::Error checkHostCpu(const plan::Plan &plan);
 
 } // namespace colrow::runtime
 
-#endif // COLROW_RUNTIME_CORE_HOSTCPU_H
+#endif // COLROW_RUNTIME_CPU_HOSTCPU_H
