@@ -6,6 +6,7 @@
 #include "Plugin.h"
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -229,7 +230,7 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
     std::string text =
         formatv("{0} has not started after {1} s (--limit): not all of the {2} "
                 "processes are there",
-                known.name, seconds, launch.processes);
+                known.name, textOfNumber(seconds), launch.processes);
     Watchdog watchdog(seconds + (launch.process != 0),
                       lateText(launch, tool, text));
     code = impl->mpi->init(&impl->world);
@@ -280,7 +281,8 @@ void MpiNetwork::finish() {
   impl->mover.join();
   Watchdog watchdog(impl->limit,
                     formatv("{0}: error: {1} does not end after {2} s\n",
-                            impl->tool, impl->world.library, impl->limit));
+                            impl->tool, impl->world.library,
+                            textOfNumber(impl->limit)));
   (void)impl->mpi->finalize();
 }
 

@@ -10,4 +10,3 @@ import mpi
 training = mpi.Training(colrow.workspace(sys.argv[1]), colrow.llama_config)
 training.check("processes", mpi.launcher("openmpi", 4))
 training.check("mixed", mpi.launcher("openmpi", 2))
-mpi.refuse(mpi.launcher("openmpi", 3), "train", training.plan, "--seed", 1, "--steps", 0, says=("4 ranks", "3 processes"))

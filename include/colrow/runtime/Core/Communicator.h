@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Collectives between the ranks of a group. One transport exists, shared
-// memory within a machine (SharedMemory.h); MPI and NCCL fit the same
-// interface.
+// Collectives between the ranks of a group. Two transports exist: shared memory
+// within a machine (SharedMemory.h), and messages between machines beside it
+// (NetworkTransport.h). NCCL fits the same interface.
 //
 // Sums are bracketed by the mesh's axes: over the innermost axis of the group
 // first, in rank order, then those sums over the next. So a result is equal to

@@ -1,0 +1,24 @@
+# RUN: %python %s %t
+# REQUIRES: openmpi, mpich
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""An MPI that is not the launcher's, or none, is refused in a line that says what is missing; so are a launcher's variables without the launcher."""
+import sys
+
+import colrow
+import mpi
+
+work = colrow.workspace(sys.argv[1])
+plan = colrow.compile_plan(colrow.gpt2_config(work / "model"), work / "step.plan", 2, 2, 8)
+saved = work / "saved"
+run = ("tp-run", "train", plan, "--seed", 1, "--steps", 0, "--save", saved)
+plugins = f"{colrow.tool('tp-run').rsplit('/', 2)[0]}/lib/colrow/libcolrow-mpi"
+openmpi = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
+mpich = {"PMI_RANK": "1", "PMI_SIZE": "2"}
+for environment, says in (
+        (openmpi, ("Open MPI", "process 0 of 2", "0 of 1")),
+        (mpich, ("MPICH", "process 1 of 2", "0 of 1")),
+        ({**mpich, "COLROW_MPI_PLUGIN": f"{plugins}-openmpi.so"}, ("MPICH's launcher", "Open MPI v", "0 of 1")),
+        ({**mpich, "COLROW_MPI_PLUGIN": str(work / "none.so")}, ("MPICH", "none.so", "libmpich-dev")),
+        ({**openmpi, "COLROW_MPI_PLUGIN": "libc.so.6"}, ("COLROW_MPI_PLUGIN=libc.so.6", "no plug-in")),
+        ({"MV2_COMM_WORLD_RANK": "0", "MV2_COMM_WORLD_SIZE": "2"}, ("MVAPICH", "no plug-in"))):
+    colrow.refuse(*run, env=environment, says=says, leaves=(saved,))
