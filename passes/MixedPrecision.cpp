@@ -53,10 +53,6 @@ public:
   }
 
 private:
-  //===--------------------------------------------------------------------===//
-  // Parameters
-  //===--------------------------------------------------------------------===//
-
   /// The parameter whose memory `value` is, perhaps reshaped; null for others.
   tp::ParameterOp parameterOf(Value value) {
     Operation *op = value.getDefiningOp();
@@ -141,10 +137,18 @@ private:
       types = fit(op, own, /*asIs=*/true);
     if (!types)
       types = fit(op, own, /*asIs=*/false);
-    if (!types)
-      return op->emitOpError("can have its floats neither in f32 nor in bf16");
-    note(op, *types);
+    note(op, types ? *types : declared(op));
     return success();
+  }
+
+  /// The types that the graph gives `op`, which mixes them in a way of its own.
+  static Types declared(Operation *op) {
+    auto elements = [](ValueRange values) {
+      return llvm::map_to_vector<4>(values, [](Value value) {
+        return isFloat(value) ? getElementTypeOrSelf(value) : Type();
+      });
+    };
+    return {elements(op->getOperands()), elements(op->getResults())};
   }
 
   /// Types that the op's own constraints allow: operands of `element`, or as
@@ -203,10 +207,6 @@ private:
         elements[result] = type;
     decided[op] = types;
   }
-
-  //===--------------------------------------------------------------------===//
-  // Casts
-  //===--------------------------------------------------------------------===//
 
   void write(func::FuncOp step) {
     Block &body = step.getBody().front();

@@ -144,3 +144,17 @@ func.func @parts(%x: tensor<6x4xf32>, %w: tensor<10x4xf32>, %l: tensor<6xi32>) -
   %s, %c = tp.token_loss %m, %e, %p, %l {ignore = -100 : i64} : (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xi32>) -> (tensor<f32>, tensor<f32>)
   return %s : tensor<f32>
 }
+
+// -----
+
+// What allows no one type for its floats keeps those that it has.
+
+// CHECK-LABEL: func.func @mixed(
+// CHECK: %[[W:.*]] = tp.cast %{{.*}} : (tensor<2x3x2x1x4xbf16>) -> tensor<2x3x2x1x4xf32>
+// CHECK: tp.attention_grad %[[W]], {{.*}} -> (tensor<2x3x2x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>)
+func.func @mixed(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %k: tensor<2x3x2x4xf32>, %lse: tensor<2x3x2x1xf32>) -> tensor<2x3x2x1x4xf32> attributes {tp.forward} {
+  %y = tp.matmul %x, %w : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %q = tp.reshape %y : (tensor<2x3x8xf32>) -> tensor<2x3x2x1x4xf32>
+  %d:3 = tp.attention_grad %q, %k, %k, %lse, %q {scale = 0.5 : f64} : (tensor<2x3x2x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x1xf32>, tensor<2x3x2x1x4xf32>) -> (tensor<2x3x2x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>)
+  return %d#0 : tensor<2x3x2x1x4xf32>
+}
