@@ -73,7 +73,7 @@ struct Executor::Impl {
   std::unique_ptr<KernelObject> object;
   std::vector<Kernel> kernels;
   std::unique_ptr<GemmLibraries> libraries;
-  std::unique_ptr<Machine> machine;
+  std::shared_ptr<Machine> machine;
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
@@ -148,7 +148,7 @@ Error Executor::Impl::connect(MachineMemory memory) {
 Error Executor::Impl::populate() {
   std::vector<std::optional<std::string>> faults(mine.count);
   threads.run([&](unsigned r) {
-    if (Error error = machine->populate(r))
+    if (Error error = machine->populate(r, [this] { job.progress(); }))
       faults[r - mine.first] = toString(std::move(error));
   });
   for (const std::optional<std::string> &fault : faults)
@@ -255,7 +255,7 @@ static std::string placeOf(const RankStatus &status, unsigned rank,
 void Executor::Impl::watch() {
   if (!monitor)
     return;
-  monitor->watch({machine.get(), mine, [this](unsigned rank) {
+  monitor->watch({machine, mine, [this](unsigned rank) {
                     return placeOf(machine->page().status(rank), rank,
                                    running.load());
                   }});
