@@ -7,6 +7,7 @@
 #include "KnownProcesses.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/Thread.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +17,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -36,8 +36,10 @@ struct Monitor::Impl {
   Impl(StarControl &star, double limit, const char *tool)
       : star(star), limit(limit), tool(tool),
         tick(std::clamp(limit / 20, 0.005, 0.1)),
-        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), known(star, limit),
-        thread([this] { run(); }) {}
+        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), known(star, limit) {
+    if (Error error = thread.start([this] { run(); }))
+      end(star.nameOf(star.process()) + ": " + toString(std::move(error)));
+  }
   ~Impl();
 
   void run();
@@ -64,7 +66,7 @@ struct Monitor::Impl {
   std::optional<pid_t> parent;
   bool isLeaving = false, isStopping = false;
   double sinceBeat = 0;
-  std::thread thread;
+  Thread thread;
 };
 
 Monitor::Impl::~Impl() {
