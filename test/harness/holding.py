@@ -51,7 +51,7 @@ class Held(subprocess.Popen):
     not make it: it is asked for again when the process goes on."""
 
     def __init__(self, command, call, action, **options):
-        self._action, self._calls = action, {}
+        self._action, self._calls, self._lock = action, {}, threading.Lock()
         mine, theirs = socket.socketpair()
         with mine, theirs:
             def hold():
@@ -68,15 +68,22 @@ class Held(subprocess.Popen):
             held = array.array("B", bytes(80))
             try:
                 fcntl.ioctl(self._listener, _RECEIVE, held)
-                number, thread = struct.unpack_from("QI", held)
-                pid, process = _process_of(thread)
-                if process is not None:
-                    self._calls[process] = self._calls.get(process, 0) + 1
-                    if not self._action(process, self._calls[process], pid):
-                        continue
-                fcntl.ioctl(self._listener, _SEND, struct.pack("QqiI", number, 0, 0, _CONTINUE))
             except OSError:  # the process has ended meanwhile
                 continue
+            # Its own thread, so that one call that is held for long holds no other.
+            threading.Thread(target=self._decide, args=struct.unpack_from("QI", held), daemon=True).start()
+
+    def _decide(self, number, thread):
+        try:
+            pid, process = _process_of(thread)
+            if process is not None:
+                with self._lock:
+                    self._calls[process] = calls = self._calls.get(process, 0) + 1
+                if not self._action(process, calls, pid):
+                    return
+            fcntl.ioctl(self._listener, _SEND, struct.pack("QqiI", number, 0, 0, _CONTINUE))
+        except OSError:  # the process has ended meanwhile
+            pass
 
     def release(self):
         """To be called when the command has ended."""

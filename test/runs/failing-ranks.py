@@ -3,6 +3,7 @@
 leave: all end soon, one line names the process, the checkpoint is whole, and going on from it gives the run
 that was not disturbed, to the bit. COLROW_FAILURES=N: so many runs, at moments of a seed (COLROW_SEED)."""
 import filecmp
+import json
 import os
 import random
 import re
@@ -91,14 +92,16 @@ def finish(run, begin, what):
 def go_on(ranks, processes, folder, what):
     """Ends as the run that nobody disturbed."""
     saved = (folder / "current").exists()
+    before = json.loads((folder / "current" / "state.json").read_text())["step"] if saved else 0
     begin = ("--resume", folder) if saved else ("--seed", 5)
     more = () if processes == 1 else ("-n", processes)
     done = subprocess.run(command(ranks, *begin, "--save", folder, *more), capture_output=True, text=True, timeout=60)
     colrow.check(done.returncode == 0, f"{what}: does not go on: {done.stderr}")
     for file in ("model.safetensors", "optimizer.safetensors"):
         colrow.check(filecmp.cmp(folder / file, work / f"whole{ranks}" / file, shallow=False), f"{what}: {file} differs")
-    # What a run has left that never saved is nobody's.
-    left = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(".")) if saved else []
+    # What a run has left that never saved is nobody's; and a run that had saved all saves nothing more.
+    saves = saved and before < STEPS
+    left = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith(".")) if saves else []
     colrow.check(not left, f"{what}: left in the folder: {left}")
     return saved
 
