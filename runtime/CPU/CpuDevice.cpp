@@ -38,8 +38,9 @@ Error CpuDevice::findKernels(const plan::Plan &plan) {
 
 Expected<Regions> CpuDevice::allocate(const plan::Plan &plan,
                                       const RegionLayout &layout,
-                                      Machine &machine, unsigned rank) {
-  if (Error error = machine.populate(rank))
+                                      Machine &machine, unsigned rank,
+                                      function_ref<void()> progress) {
+  if (Error error = machine.populate(rank, progress))
     return std::move(error);
   return layout.in(machine.arena(rank), listOf(plan.constants()).data());
 }

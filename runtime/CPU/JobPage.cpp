@@ -95,8 +95,10 @@ std::atomic<uint32_t> &JobPage::failed() const { return header().failed; }
 
 bool JobPage::claim(unsigned process) const {
   uint32_t nobody = 0;
-  return header().claimed.compare_exchange_strong(nobody, process + 1);
+  return claimed().compare_exchange_strong(nobody, process + 1);
 }
+
+std::atomic<uint32_t> &JobPage::claimed() const { return header().claimed; }
 
 RankStatus &JobPage::status(unsigned rank) const {
   char *first = memory.get() + headerBytes;

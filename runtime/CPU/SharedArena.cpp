@@ -145,16 +145,23 @@ static void askForHugePages(char *start, uint64_t bytes) {
   ::madvise(start, whole, MADV_COLLAPSE);
 }
 
-Error SharedArena::populate() {
-  if (bytes >= 2 * hugeBytes)
-    askForHugePages(start, bytes);
-  if (::madvise(start, bytes, MADV_POPULATE_WRITE) == 0)
-    return Error::success();
-  // Before Linux 5.14: the pages are near whoever touches them first, and a
-  // closed file's are taken only then.
-  if (errno == EINVAL && (!fd || ::fallocate(file(), 0, 0, bytes) == 0))
-    return Error::success();
-  return shortOf(errno == EFAULT ? ENOMEM : errno);
+Error SharedArena::populate(function_ref<void()> onPart) {
+  constexpr uint64_t partBytes = 1 << 30;
+  bool asksForHuge = bytes >= 2 * hugeBytes;
+  for (uint64_t at = 0; at < bytes; at += partBytes) {
+    uint64_t part = std::min(partBytes, bytes - at);
+    if (asksForHuge)
+      askForHugePages(start + at, part);
+    if (::madvise(start + at, part, MADV_POPULATE_WRITE) != 0)
+      // Before Linux 5.14: the pages are near whoever touches them first, and a
+      // closed file's are taken only then.
+      return errno == EINVAL && (!fd || ::fallocate(file(), 0, 0, bytes) == 0)
+                 ? Error::success()
+                 : shortOf(errno == EFAULT ? ENOMEM : errno);
+    if (onPart)
+      onPart();
+  }
+  return Error::success();
 }
 
 } // namespace colrow::runtime

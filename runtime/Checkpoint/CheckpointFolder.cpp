@@ -89,10 +89,17 @@ Error CheckpointFolder::writeStep(const Folder &to, StringRef name,
   return to.sync();
 }
 
-/// Makes a whole step, which is there as `temporary`, the one that counts.
-Error CheckpointFolder::count(StringRef step, StringRef temporary) {
+/// Asked right before whatever changes what the folder holds for others.
+Error CheckpointFolder::checkRunning() const {
   if (job.hasFailed())
     return failure("{0}: step not saved: the run has failed", path);
+  return Error::success();
+}
+
+/// Makes a whole step, which is there as `temporary`, the one that counts.
+Error CheckpointFolder::count(StringRef step, StringRef temporary) {
+  if (Error error = checkRunning())
+    return error;
   if (Error error = folder->renameNew(temporary, step))
     return error;
   if (Error error = folder->sync())
@@ -162,6 +169,8 @@ Error CheckpointFolder::switchTo(StringRef step) const {
       return error;
   if (Error error = folder->link(step, link))
     return error;
+  if (Error error = checkRunning())
+    return error;
   if (Error error = folder->replace(link, *folder, currentName))
     return error;
   return folder->sync();
@@ -172,16 +181,21 @@ Error CheckpointFolder::moveUp(StringRef step) const {
   Expected<Folder> inner = folder->enter(step);
   if (!inner)
     return inner.takeError();
-  if (Error error = inner->replace(commitName, *folder, stateName))
+  auto move = [&](StringRef from, StringRef to) {
+    if (Error error = checkRunning())
+      return error;
+    return inner->replace(from, *folder, to);
+  };
+  if (Error error = move(commitName, stateName))
     return error;
   if (Error error = folder->sync())
     return error;
   for (StringRef name : tensorFiles)
-    if (Error error = inner->replace(name, *folder, name))
+    if (Error error = move(name, name))
       return error;
   bool isFree = folder->kindOf(configName) == EntryKind::nothing;
   if (hasConfig(executor) && (isFree || replacesConfig))
-    if (Error error = inner->replace(configName, *folder, configName))
+    if (Error error = move(configName, configName))
       return error;
   return folder->sync();
 }
@@ -201,6 +215,9 @@ void CheckpointFolder::removeOld(StringRef keep) {
     if (name == keep || !isStepName(name) ||
         folder->kindOf(name) != EntryKind::folder)
       continue;
+    if (job.hasFailed())
+      return;
+    job.progress();
     Error error = removeStep(*folder, name, runs);
     if (!error)
       continue;

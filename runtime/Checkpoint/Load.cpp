@@ -57,6 +57,10 @@ private:
 };
 } // namespace
 
+/// Work between two signs of progress: elements, bytes.
+static constexpr int64_t initialized = 1 << 20;
+static constexpr uint64_t readBytes = 64 << 20;
+
 void initializeParameters(Executor &executor, uint64_t seed,
                           bool onlyWithoutSources) {
   const plan::Plan &plan = executor.plan();
@@ -69,11 +73,18 @@ void initializeParameters(Executor &executor, uint64_t seed,
         continue;
       Block block(executor, rank, *parameter);
       block.clear();
+      executor.job().progress();
       block.blocks().forEachRun([&](int64_t local, int64_t whole,
                                     int64_t count) {
-        block.set(local, count, [&](int64_t done, int64_t n, float *out) {
-          initialValues(value.init(), seed, value.id(), whole + done, n, out);
-        });
+        for (int64_t at = 0; at < count; at += initialized) {
+          int64_t part = std::min(initialized, count - at);
+          block.set(local + at, part, [&](int64_t done, int64_t n, float *out) {
+            initialValues(value.init(), seed, value.id(), whole + at + done, n,
+                          out);
+          });
+          if (part == initialized)
+            executor.job().progress();
+        }
       });
     }
   });
@@ -98,15 +109,21 @@ namespace {
 /// A tensor of a file in memory, for all ranks.
 class Staged {
 public:
+  explicit Staged(Job &job) : job(job) {}
+
   /// Parts of a fused tensor follow each other: it is read once for all.
   Error read(TensorPlace place) {
     if (info == place.info)
       return Error::success();
     info = nullptr;
     bytes.resize_for_overwrite(place.info->end - place.info->begin);
-    if (Error error =
-            place.file->read(*place.info, 0, bytes.size(), bytes.data()))
-      return error;
+    for (uint64_t at = 0; at < bytes.size(); at += readBytes) {
+      uint64_t part = std::min<uint64_t>(readBytes, bytes.size() - at);
+      if (Error error =
+              place.file->read(*place.info, at, part, bytes.data() + at))
+        return error;
+      job.progress();
+    }
     info = place.info;
     return Error::success();
   }
@@ -114,6 +131,7 @@ public:
   const char *data() const { return bytes.data(); }
 
 private:
+  Job &job;
   const TensorInfo *info = nullptr;
   SmallVector<char, 0> bytes;
 };
@@ -267,8 +285,9 @@ static Error checkValues(Executor &executor, const Wanted &wanted) {
 
 static Error readWanted(Executor &executor, ArrayRef<Wanted> all,
                         const ModelFiles &files, FileOrigin origin) {
-  Staged tensor;
+  Staged tensor(executor.job());
   for (const Wanted &wanted : all) {
+    executor.job().progress();
     if (Error error = loadParameter(executor, files, *wanted.parameter,
                                     wanted.sources, tensor))
       return error;

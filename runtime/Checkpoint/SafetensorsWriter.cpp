@@ -77,6 +77,8 @@ SafetensorsWriter::create(const Job &job, JointFile file,
     begin += header.size();
   writer->next = writer->begins.front();
   writer->isShared = job.processes() > 1;
+  if (Error error = writer->file.reserve(writer->begins.back()))
+    return std::move(error);
   if (job.isFirst())
     if (Error error = writer->file.writeAt(0, header.data(), header.size()))
       return std::move(error);

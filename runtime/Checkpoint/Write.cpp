@@ -121,8 +121,10 @@ Error TensorsToFile::checkCounts(ArrayRef<WholeTensor> tensors) const {
 Error TensorsToFile::write(ArrayRef<WholeTensor> tensors, bool finiteOnly) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const WholeTensor &tensor = tensors[i];
+    job.progress();
     if (Error error = assemble(tensor, executor.mesh(), executor.ranks(), part))
       return prefixed(path, std::move(error));
+    job.progress();
     // What other processes hold is zero here.
     if (finiteOnly && !allFinite(tensor.type, part.values))
       return failure("{0}: not saved: tensor {1} holds values that are not "

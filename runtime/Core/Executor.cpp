@@ -71,7 +71,7 @@ struct Executor::Impl {
   RankRange mine;
   CpuDevice device; // the one target there is
   RegionLayout layout{plan};
-  std::unique_ptr<Machine> machine;
+  std::shared_ptr<Machine> machine;
   std::unique_ptr<Transport> transport;
   std::vector<Rank> ranks;
   std::vector<std::unique_ptr<LoadedProgram>> programs;
@@ -135,7 +135,8 @@ Error Executor::Impl::connect(MachineMemory memory) {
 Error Executor::Impl::allocate() {
   std::vector<std::optional<std::string>> faults(mine.count);
   threads.run([&](unsigned r) {
-    auto regions = device.allocate(plan, layout, *machine, r);
+    auto regions =
+        device.allocate(plan, layout, *machine, r, [this] { job.progress(); });
     if (regions)
       of(r).regions = *regions;
     else
@@ -224,7 +225,7 @@ static std::string placeOf(const RankStatus &status, unsigned rank,
 void Executor::Impl::watch() {
   if (!monitor)
     return;
-  monitor->watch({machine.get(), mine, [this](unsigned rank) {
+  monitor->watch({machine, mine, [this](unsigned rank) {
                     return placeOf(machine->page().status(rank), rank,
                                    running.load());
                   }});

@@ -4,18 +4,19 @@
 // it. A machine's processes are ended through handles (pidfd), never by number.
 
 #include "colrow/runtime/Core/Monitor.h"
+#include "KnownProcesses.h"
 #include "colrow/runtime/Support/Errors.h"
-#include "colrow/runtime/Support/Json.h"
-#include "llvm/Support/raw_ostream.h"
+#include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/Thread.h"
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <mutex>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -26,71 +27,27 @@ namespace colrow::runtime {
 static constexpr double claimSeconds = 0.5;
 /// A wait that only the monitor ends.
 static constexpr double noLimit = 1e9;
+/// For how long a process that was stopped may still be hearing old news.
+static constexpr std::chrono::seconds backTime(1);
 
-namespace {
-/// For how long a number has stood still, counted in ticks of this process: a
-/// job that was suspended as a whole has missed nothing.
-class Stillness {
-public:
-  void see(uint64_t number, double tick) {
-    seconds = number == last ? seconds + tick : 0;
-    last = number;
-  }
-  double age() const { return seconds; }
-
-private:
-  uint64_t last = 0;
-  double seconds = 0;
-};
-
-/// What a process tells of itself with each beat.
-struct Beat {
-  uint64_t serial = 0;
-  uint64_t progress = 0;  // moves when it gets on
-  bool isWaiting = false; // for others
-  std::string place = ""; // of the rank that is furthest behind
-
-  std::string text() const {
-    return formatv("{0} {1} {2} {3}", serial, progress, int(isWaiting), place);
-  }
-  static Beat read(StringRef text) {
-    Beat beat;
-    int waits = 0;
-    if (!text.consumeInteger(10, beat.serial) && text.consume_front(" ") &&
-        !text.consumeInteger(10, beat.progress) && text.consume_front(" ") &&
-        !text.consumeInteger(10, waits) && text.consume_front(" "))
-      beat.place = text.str();
-    beat.isWaiting = waits != 0;
-    return beat;
-  }
-};
-
-/// What is known of a process.
-struct Known {
-  Beat beat;
-  Stillness serial, heartbeat, progress;
-};
-} // namespace
+using Clock = std::chrono::steady_clock;
 
 struct Monitor::Impl {
   Impl(StarControl &star, double limit, const char *tool)
       : star(star), limit(limit), tool(tool),
         tick(std::clamp(limit / 20, 0.005, 0.1)),
-        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), known(star.processes()),
-        thread([this] { run(); }) {}
+        wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), known(star, limit) {
+    if (Error error = thread.start([this] { run(); }))
+      end(star.nameOf(star.process()) + ": " + toString(std::move(error)));
+  }
   ~Impl();
 
   void run();
   double wait();
   void beat(double passed);
-  void look(double passed);
-  Beat ownBeat() const;
-  bool isNeighbour(unsigned process) const;
-  std::optional<std::string> findFailure();
-  std::optional<std::string> findGone();
-  std::optional<std::string> findSilent();
-  std::optional<std::string> findStuck();
-  std::string nameOf(unsigned process);
+  std::optional<std::string> findFailure() const;
+  bool mayTell(bool wasAway);
+  double awaySeconds() const;
   [[noreturn]] void end(StringRef text);
   void endNeighbours();
 
@@ -103,11 +60,13 @@ struct Monitor::Impl {
   std::atomic<uint64_t> hostProgress{0};
   std::atomic<bool> isGathering{false};
   std::mutex mutex; // of all below
-  Watched watched;
+  std::condition_variable hasLooked;
+  Clock::time_point lastLook = Clock::now(), wasAwayUntil = lastLook;
+  KnownProcesses known;
+  std::optional<pid_t> parent;
   bool isLeaving = false, isStopping = false;
-  std::vector<Known> known; // of all processes
   double sinceBeat = 0;
-  std::thread thread;
+  Thread thread;
 };
 
 Monitor::Impl::~Impl() {
@@ -117,208 +76,116 @@ Monitor::Impl::~Impl() {
   }
   (void)::eventfd_write(wake.get(), 1);
   thread.join();
+  useLastWord(nullptr, 0);
 }
 
-bool Monitor::Impl::isNeighbour(unsigned process) const {
-  return watched.machine && process != star.process() &&
-         is_contained(watched.machine->processes(), process);
+std::optional<std::string> Monitor::Impl::findFailure() const {
+  if (parent && ::getppid() != *parent)
+    return "the launcher of this process is gone";
+  return known.findFailure();
 }
 
-/// Progress is that of the host and of all ranks; a process waits when its host
-/// does, or when all ranks do that are running.
-Beat Monitor::Impl::ownBeat() const {
-  Beat beat;
-  beat.serial = known[star.process()].beat.serial + 1;
-  beat.progress = hostProgress.load();
-  beat.isWaiting = isGathering.load();
-  if (!watched.machine)
-    return beat;
-  bool isRunning = false, isBusy = false;
-  unsigned last = watched.mine.first;
-  for (unsigned r = watched.mine.first; r < watched.mine.end(); ++r) {
-    const RankStatus &status = watched.machine->page().status(r);
-    beat.progress += status.executed.load();
-    isRunning |= status.op.load() >= 0;
-    isBusy |= status.op.load() >= 0 && status.waitingSince.load() == 0;
-    if (status.executed.load() <
-        watched.machine->page().status(last).executed.load())
-      last = r;
-  }
-  beat.isWaiting |= isRunning && !isBusy;
-  beat.place = watched.place(last);
-  return beat;
-}
-
-/// "rank 3 (process 3), last at step 5, ..."
-std::string Monitor::Impl::nameOf(unsigned process) {
-  const Machine *machine = watched.machine;
-  if (!isNeighbour(process) && process != star.process()) {
-    const std::string &place = known[process].beat.place;
-    return star.nameOf(process) + (place.empty() ? "" : ", last at " + place);
-  }
-  if (!machine)
-    return star.nameOf(process);
-  // Of several ranks the one that is furthest behind.
-  unsigned share = watched.mine.count, rank = process * share;
-  auto executed = [&](unsigned r) {
-    return machine->page().status(r).executed.load();
-  };
-  for (unsigned r = rank; r < (process + 1) * share; ++r)
-    if (executed(r) < executed(rank))
-      rank = r;
-  return formatv("rank {0} ({1}), last at {2}", rank, star.nameOf(process),
-                 watched.place(rank));
-}
-
-std::optional<std::string> Monitor::Impl::findGone() {
-  for (unsigned process = 0; process < star.processes(); ++process) {
-    if (process == star.process())
-      continue;
-    bool isGone = star.stateOf(process).isGone;
-    if (!isGone && isNeighbour(process)) {
-      pollfd ended = {watched.machine->pidfd(process), POLLIN, 0};
-      isGone = ::poll(&ended, 1, 0) > 0;
-    }
-    if (isGone)
-      return nameOf(process) + ": is gone";
-  }
-  return std::nullopt;
-}
-
-/// What another machine's process says comes through process 0, which may be
-/// the silent one: it is asked first.
-std::optional<std::string> Monitor::Impl::findSilent() {
-  for (unsigned process = 0; process < star.processes(); ++process) {
-    if (process == star.process())
-      continue;
-    const Known &other = known[process];
-    double age =
-        isNeighbour(process) ? other.heartbeat.age() : other.serial.age();
-    if (age > limit)
-      return formatv("{0}: does not answer for {1} s", nameOf(process),
-                     textOfNumber(limit))
-          .str();
-  }
-  return std::nullopt;
-}
-
-/// A process that lives, does not wait, and does not get on, while this one
-/// waits.
-std::optional<std::string> Monitor::Impl::findStuck() {
-  const Known &own = known[star.process()];
-  if (!own.beat.isWaiting || own.progress.age() <= limit)
-    return std::nullopt;
-  bool allWait = true;
-  for (unsigned process = 0; process < star.processes(); ++process) {
-    const Known &other = known[process];
-    allWait &= other.beat.isWaiting && other.progress.age() > 2 * limit;
-    if (!other.beat.isWaiting && other.progress.age() > limit)
-      return formatv("{0}: others wait for it, and it has not got on for {1} s",
-                     nameOf(process), textOfNumber(limit))
-          .str();
-  }
-  if (!allWait)
-    return std::nullopt;
-  return formatv("all processes wait for each other for {0} s; {1}",
-                 textOfNumber(2 * limit), nameOf(star.process()))
-      .str();
-}
-
-std::optional<std::string> Monitor::Impl::findFailure() {
-  if (auto gone = findGone())
-    return gone;
-  if (auto silent = findSilent())
-    return silent;
-  if (auto stuck = findStuck())
-    return stuck;
-  return star.failureNotice();
-}
-
-/// Until something happens, or a tick has passed. Returns how long, at most two
-/// ticks: a longer break is one of this process' own.
+/// Until something happens, or a tick has passed. Returns how long.
 double Monitor::Impl::wait() {
   std::vector<pollfd> files = {{wake.get(), POLLIN, 0},
                                {star.eventDescriptor(), POLLIN, 0}};
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (watched.machine && !isLeaving)
-      for (unsigned process : watched.machine->processes())
+    if (known.watched.machine && !isLeaving)
+      for (unsigned process : known.watched.machine->processes())
         if (process != star.process())
-          files.push_back({watched.machine->pidfd(process), POLLIN, 0});
+          files.push_back({known.watched.machine->pidfd(process), POLLIN, 0});
   }
-  auto begin = std::chrono::steady_clock::now();
+  auto begin = Clock::now();
   (void)::poll(files.data(), files.size(), int(tick * 1e3));
-  std::chrono::duration<double> passed =
-      std::chrono::steady_clock::now() - begin;
-  return std::min(passed.count(), 2 * tick);
+  std::chrono::duration<double> passed = Clock::now() - begin;
+  return passed.count();
 }
 
 void Monitor::Impl::beat(double passed) {
-  if (watched.machine)
-    for (unsigned r = watched.mine.first; r < watched.mine.end(); ++r)
-      watched.machine->page().status(r).heartbeat.fetch_add(1);
-  Known &own = known[star.process()];
-  own.beat = ownBeat();
+  const Beat &own = known.tell(hostProgress.load(), isGathering.load());
   sinceBeat += passed;
   if (sinceBeat < limit / 10)
     return;
   sinceBeat = 0;
-  star.beat(own.beat.text());
+  star.beat(own.text());
 }
 
-void Monitor::Impl::look(double passed) {
-  for (unsigned process = 0; process < known.size(); ++process) {
-    Known &one = known[process];
-    if (process != star.process())
-      one.beat = Beat::read(star.stateOf(process).lastBeat);
-    one.serial.see(one.beat.serial, passed);
-    one.progress.see(one.beat.progress, passed);
-    if (isNeighbour(process))
-      one.heartbeat.see(watched.machine->page()
-                            .status(process * watched.mine.count)
-                            .heartbeat.load(),
-                        passed);
-  }
+double Monitor::Impl::awaySeconds() const {
+  return std::chrono::duration<double>(Clock::now() - lastLook).count();
 }
 
 void Monitor::Impl::run() {
   for (;;) {
     double passed = wait();
+    // Stopped for so long that the others may have given up: what they have
+    // said meanwhile comes first, and needs a moment to be read.
+    bool wasAway = passed > limit;
+    if (wasAway)
+      ::usleep(useconds_t(tick * 1e6));
     std::lock_guard<std::mutex> lock(mutex);
     if (isStopping)
       return;
     star.clearEvents();
-    if (isLeaving)
+    if (wasAway)
+      wasAwayUntil = Clock::now() + backTime;
+    if (isLeaving) {
+      lastLook = Clock::now();
       continue;
+    }
+    // A longer break is one of this process' own.
+    passed = std::min(passed, 2 * tick);
     beat(passed);
-    look(passed);
+    known.look(passed);
     if (std::optional<std::string> text = findFailure())
       end(*text);
+    lastLook = Clock::now();
+    hasLooked.notify_all();
   }
 }
 
 void Monitor::Impl::endNeighbours() {
-  if (!watched.machine)
+  const Machine *machine = known.watched.machine.get();
+  if (!machine)
     return;
-  for (unsigned process : watched.machine->processes())
+  for (unsigned process : machine->processes())
     if (process != star.process())
-      (void)::syscall(SYS_pidfd_send_signal, watched.machine->pidfd(process),
-                      SIGKILL, nullptr, 0);
+      (void)::syscall(SYS_pidfd_send_signal, machine->pidfd(process), SIGKILL,
+                      nullptr, 0);
+}
+
+/// The first of a machine's processes has the right among them. Whoever sends a
+/// notice has told the user; of a process that was away the others may have
+/// told it long ago.
+bool Monitor::Impl::mayTell(bool wasAway) {
+  const Machine *machine = known.watched.machine.get();
+  if (star.failureNotice())
+    return false;
+  if (machine && machine->processes().size() == star.processes())
+    return takeLastWord();
+  Claim claim = star.claim(claimSeconds);
+  if (claim == Claim::taken || (claim == Claim::unknown && wasAway))
+    return false;
+  return takeLastWord();
 }
 
 /// The machine's first process to notice ends the others; of the machines the
 /// first one speaks.
 void Monitor::Impl::end(StringRef text) {
-  if (watched.machine) {
-    watched.machine->page().failed().store(1);
-    if (!watched.machine->page().claim(star.process()))
+  if (const Machine *machine = known.watched.machine.get()) {
+    machine->page().failed().store(1);
+    if (!machine->page().claim(star.process()))
       ::_exit(1);
   }
-  if (star.claim(claimSeconds) != Claim::taken) {
+  // Also where the main thread is the first to run again.
+  bool wasAway = Clock::now() < wasAwayUntil || awaySeconds() > limit;
+  bool tells = mayTell(wasAway);
+  if (tells) {
     std::string line = (Twine(tool) + ": error: " + text + "\n").str();
     (void)!::write(STDERR_FILENO, line.data(), line.size());
   }
-  star.sendFailure(text);
+  if (tells || !wasAway)
+    star.sendFailure(text);
   endNeighbours();
   // Other machines are told by process 0, which needs a moment.
   ::usleep(100000);
@@ -337,22 +204,26 @@ Expected<std::vector<std::string>> Monitor::gather(StringRef mine,
   impl->isGathering.store(true);
   auto all = star->gather(mine, seconds != 0 ? seconds : noLimit);
   impl->isGathering.store(false);
-  if (all || mine.size() > maxBytes)
+  if (mine.size() > maxBytes || (all && !hasFailed()))
     return all;
-  // What is known of the process that did not come says more.
-  std::string text = toString(all.takeError());
+  // What is known of the process that did not come says more. After a failure
+  // ranks compute anything, and so what they agree on is nothing.
+  std::string text = all ? "the run has failed" : toString(all.takeError());
   std::unique_lock<std::mutex> lock(impl->mutex);
-  impl->end(impl->findGone().value_or(text));
+  impl->end(impl->known.findGone().value_or(text));
 }
 
 void Monitor::progress() { impl->hostProgress.fetch_add(1); }
 
+/// Never by what was known before this process was stopped, if it was.
 bool Monitor::hasFailed() const {
-  if (star->failureNotice())
-    return true;
-  std::lock_guard<std::mutex> lock(impl->mutex);
-  const Machine *machine = impl->watched.machine;
-  return machine && machine->page().failed().load() != 0;
+  std::unique_lock<std::mutex> lock(impl->mutex);
+  impl->hasLooked.wait(lock, [&] {
+    return impl->isLeaving || impl->awaySeconds() < impl->limit / 2;
+  });
+  const Machine *machine = impl->known.watched.machine.get();
+  return star->failureNotice() ||
+         (machine && machine->page().failed().load() != 0);
 }
 
 void Monitor::fail(StringRef text) {
@@ -362,10 +233,19 @@ void Monitor::fail(StringRef text) {
 
 void Monitor::watch(Watched watched) {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  impl->watched = std::move(watched);
+  useLastWord(&watched.machine->page().claimed(), process() + 1);
+  impl->known.watched = std::move(watched);
 }
 
-void Monitor::unwatch() { watch({}); }
+void Monitor::unwatch() {
+  std::lock_guard<std::mutex> lock(impl->mutex);
+  impl->known.watched.place = [](unsigned) { return "the end"; };
+}
+
+void Monitor::endWith(pid_t parent) {
+  std::lock_guard<std::mutex> lock(impl->mutex);
+  impl->parent = parent;
+}
 
 void Monitor::leave() {
   {

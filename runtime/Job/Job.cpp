@@ -55,6 +55,9 @@ Expected<std::string> Job::fromFirst(StringRef mine) {
 }
 
 Error Job::agree(Error mine, double seconds) {
+  // All have an error already, and say no more to each other.
+  if (mine && ended)
+    return mine;
   std::string told = mine ? fault + toString(std::move(mine)) : "+";
   if (told.size() > Control::maxBytes)
     told.resize(Control::maxBytes);
@@ -62,9 +65,7 @@ Error Job::agree(Error mine, double seconds) {
 }
 
 Error Job::fail(Error mine) {
-  if (!mine || ended)
-    return mine;
-  return agree(std::move(mine));
+  return mine ? agree(std::move(mine)) : Error::success();
 }
 
 bool Job::hasFailed() const { return control->hasFailed(); }

@@ -9,6 +9,10 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
+/// What a process writes before it waits for the disk, so that the sync at the
+/// end, in which it cannot be seen to get on, is short.
+static constexpr uint64_t syncBytes = 64 << 20;
+
 using Opened = Expected<std::unique_ptr<AtomicFile>>;
 
 /// `made` is an error where `job` is not the first process.
@@ -47,9 +51,34 @@ Expected<JointFile> JointFile::createIn(Job &job, const Folder &folder,
                [&](StringRef) { return AtomicFile::joinIn(folder, name); });
 }
 
+Error JointFile::reserve(uint64_t bytes) {
+  if (job->processes() == 1)
+    return Error::success();
+  return job->agree(job->isFirst() ? file->reserve(bytes) : Error::success());
+}
+
+/// Part by part: each is progress that others can see.
 Error JointFile::writeAt(uint64_t offset, const void *data, size_t size) {
-  return job->processes() == 1 ? file->write(data, size)
-                               : file->writeAt(offset, data, size);
+  if (job->processes() == 1)
+    return file->write(data, size);
+  const char *bytes = static_cast<const char *>(data);
+  while (size > 0) {
+    size_t part = std::min<size_t>(size, syncBytes - unsynced);
+    if (Error error = file->writeAt(offset, bytes, part))
+      return error;
+    job->progress();
+    bytes += part;
+    offset += part;
+    size -= part;
+    unsynced += part;
+    if (unsynced < syncBytes)
+      continue;
+    if (Error error = file->syncData())
+      return error;
+    job->progress();
+    unsynced = 0;
+  }
+  return Error::success();
 }
 
 Error JointFile::commit() {

@@ -121,6 +121,12 @@ static Error readControlFds(LaunchInfo &info, EnvironmentLookup lookup) {
                      shortened(*value));
     info.controlFds.push_back(int(fd));
   }
+  if (lookup("COLROW_LAST_WORD")) {
+    Expected<unsigned> fd = numberOf("COLROW_LAST_WORD", lookup, INT32_MAX);
+    if (!fd)
+      return fd.takeError();
+    info.lastWordFd = int(*fd);
+  }
   size_t wanted = info.process == 0 ? info.processes - 1 : 1;
   if (info.controlFds.size() != wanted)
     return failure("{0}={1}: wanted {2} of them in process {3} of {4}", name,

@@ -42,9 +42,10 @@ Error StarControl::Impl::start() {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread = std::thread([this] { run(); });
+  Error error = thread.start([this] { run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return Error::success();
+  return error ? prefixed(nameOf(process), std::move(error))
+               : Error::success();
 }
 
 void StarControl::Impl::stop() {

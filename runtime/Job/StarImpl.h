@@ -9,9 +9,9 @@
 #include "Link.h"
 #include "Message.h"
 #include "colrow/runtime/Job/StarControl.h"
+#include "colrow/runtime/Support/Thread.h"
 #include "llvm/ADT/STLExtras.h"
 #include <condition_variable>
-#include <thread>
 
 namespace colrow::runtime {
 
@@ -66,7 +66,7 @@ struct StarControl::Impl {
   /// Process 0's: of each other one. Elsewhere: of process 0.
   std::vector<std::unique_ptr<Link>> links;
   Socket events, wake; // eventfds
-  std::thread thread;
+  Thread thread;
 
   mutable std::mutex mutex;
   std::condition_variable changed;

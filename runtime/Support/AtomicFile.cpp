@@ -170,6 +170,20 @@ Error AtomicFile::writeAt(uint64_t offset, const void *data, size_t size) {
   return Error::success();
 }
 
+Error AtomicFile::reserve(uint64_t bytes) {
+  if (temporary.empty() || ::fallocate(fd, 0, 0, off_t(bytes)) == 0)
+    return Error::success();
+  if (errno != EOPNOTSUPP && errno != ENOSYS)
+    return failed("take the space that it needs");
+  return ::ftruncate(fd, off_t(bytes)) == 0 ? Error::success()
+                                            : failed("set its size");
+}
+
+Error AtomicFile::syncData() {
+  return temporary.empty() || ::fdatasync(fd) == 0 ? Error::success()
+                                                   : failed("sync");
+}
+
 Error AtomicFile::finish() {
   if (broken)
     return failure("{0}: an earlier write failed", path);

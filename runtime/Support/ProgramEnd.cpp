@@ -3,6 +3,7 @@
 // The last thing that a tool does.
 
 #include "colrow/runtime/Support/ProgramEnd.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace colrow::runtime {
 static void onEnd(int status, void *tool) {
   outs().flush();
   if (outs().has_error()) {
-    if (status == 0)
+    if (status == 0 && takeLastWord())
       errs() << static_cast<const char *>(tool)
              << ": error: cannot write to standard output: "
              << outs().error().message() << "\n";

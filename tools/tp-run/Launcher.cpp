@@ -7,6 +7,7 @@
 #include "Processes.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/FileDescriptor.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -29,9 +30,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long the others have to end by themselves once one has failed, beside
-/// what they may need to notice it.
-constexpr double lastSeconds = 3;
+/// How long the others have to end by themselves once one has: they see it at
+/// once, but may have to ask each other who is to say so. Whoever has failed by
+/// itself has said why, and has ended those that it could reach.
+constexpr double secondsAfterSignal = 3, secondsAfterFailure = 1;
 
 struct Child {
   pid_t pid = -1; // -1: not started, or has ended
@@ -52,6 +54,7 @@ private:
   void waitForAll();
   void reap();
   void signalAll(int signal);
+  std::string endOf(int status) const;
   int report() const;
 
   char **argv;
@@ -60,13 +63,21 @@ private:
   std::vector<Child> children;
   /// The ends of the pairs: of process 0, and of the others.
   std::vector<FileDescriptor> hubEnds, ends;
+  FileDescriptor lastWord;
   std::optional<unsigned> firstFailed;
   std::optional<Clock::time_point> deadline; // for the rest to end
+  bool hasKilled = false;                    // those that did not
 };
 
 } // namespace
 
 Error Launcher::connect() {
+  Expected<FileDescriptor> word = makeLastWord();
+  if (!word)
+    return word.takeError();
+  lastWord = std::move(*word);
+  if (Error error = useLastWord(lastWord.get()))
+    return error;
   for (unsigned process = 1; process < children.size(); ++process) {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -94,6 +105,8 @@ void Launcher::become(unsigned process, pid_t parent) {
     for_each(hubEnds, keep);
   else
     keep(ends[process - 1]);
+  (void)::fcntl(lastWord.get(), F_SETFD, 0);
+  ::setenv("COLROW_LAST_WORD", std::to_string(lastWord.get()).c_str(), 1);
   ::setenv("COLROW_PROCESS", std::to_string(process).c_str(), 1);
   ::setenv("COLROW_PROCESSES", std::to_string(children.size()).c_str(), 1);
   ::setenv("COLROW_CONTROL_FDS", numbers.c_str(), 1);
@@ -130,7 +143,9 @@ void Launcher::reap() {
     child.pid = -1;
     bool hasFailed = !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0;
     // All end together: none works on for long once another has ended.
-    double seconds = hasFailed ? lastSeconds : limit + lastSeconds;
+    double seconds = !hasFailed                ? limit + secondsAfterFailure
+                     : WIFEXITED(child.status) ? secondsAfterFailure
+                                               : secondsAfterSignal;
     if (hasFailed && !firstFailed)
       firstFailed = process;
     Clock::time_point then =
@@ -149,23 +164,30 @@ void Launcher::waitForAll() {
     if (signal > 0 && signal != SIGCHLD && info.si_code <= 0)
       signalAll(signal);
     reap();
-    if (deadline && Clock::now() > *deadline)
+    hasKilled = deadline && Clock::now() > *deadline;
+    if (hasKilled)
       signalAll(SIGKILL);
   }
 }
 
-/// A process that fails says why, unless it was killed.
+/// "was ended by signal 11 (Segmentation fault)"
+std::string Launcher::endOf(int status) const {
+  if (hasKilled && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return "did not end when the others had";
+  if (WIFSIGNALED(status))
+    return formatv("was ended by signal {0} ({1})", WTERMSIG(status),
+                   strsignal(WTERMSIG(status)));
+  return formatv("has ended with exit status {0}", WEXITSTATUS(status));
+}
+
+/// Speaks for those that could not.
 int Launcher::report() const {
   if (!firstFailed)
     return 0;
-  bool hasSpoken = any_of(children, [](const Child &child) {
-    return WIFEXITED(child.status) && WEXITSTATUS(child.status) != 0;
-  });
-  int status = children[*firstFailed].status;
-  if (!hasSpoken)
+  if (takeLastWord())
     errs() << "tp-run: error: process " << *firstFailed << " of "
-           << children.size() << " was ended by signal " << WTERMSIG(status)
-           << " (" << strsignal(WTERMSIG(status)) << ")\n";
+           << children.size() << " " << endOf(children[*firstFailed].status)
+           << "\n";
   for (const Child &child : children)
     if (WIFEXITED(child.status) && WEXITSTATUS(child.status) > 1)
       return WEXITSTATUS(child.status);

@@ -9,6 +9,7 @@
 #include "colrow/runtime/MPI/MpiMeeting.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Path.h"
+#include <unistd.h>
 
 using namespace llvm;
 using namespace colrow::runtime;
@@ -62,6 +63,7 @@ meet(const LaunchInfo &launch, const RunOptions &options, MpiNetwork *mpi) {
 Expected<Processes> Processes::join(const LaunchInfo &launch,
                                     const RunOptions &options) {
   Processes result;
+  pid_t parent = ::getppid();
   if (launch.kind == LauncherKind::threads) {
     result.jobOfAll = std::make_unique<Job>();
     return std::move(result);
@@ -83,6 +85,9 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
   if (result.mpi)
     result.mpi->onFailure(
         [watcher = result.watcher](StringRef text) { watcher->fail(text); });
+  // Others may be left to run on by who started them.
+  if (launch.kind == LauncherKind::own || launch.kind == LauncherKind::torchrun)
+    monitor->endWith(parent);
   result.jobOfAll = std::make_unique<Job>(std::move(monitor));
   return std::move(result);
 }

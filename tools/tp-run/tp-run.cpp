@@ -8,22 +8,45 @@
 #include "Processes.h"
 #include "Train.h"
 #include "colrow/runtime/MPI/MpiNetwork.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <cstdio>
 #include <new>
 #include <unistd.h>
 
-/// Called when memory is full; must not allocate.
-static void outOfMemory() {
-  static const char text[] = "tp-run: error: out of memory\n";
-  (void)!::write(STDERR_FILENO, text, sizeof(text) - 1);
+using namespace colrow::runtime;
+using namespace colrow::tprun;
+
+/// "tp-run: error: ", and which process it is if there are several; made before
+/// memory is full.
+static std::string errorPrefix = "tp-run: error: ";
+
+/// Neither allocates nor waits.
+[[noreturn]] static void endAtOnce(llvm::StringRef why) {
+  if (takeLastWord()) {
+    (void)!::write(STDERR_FILENO, errorPrefix.data(), errorPrefix.size());
+    (void)!::write(STDERR_FILENO, why.data(), why.size());
+  }
   ::_exit(1);
 }
 
-using namespace colrow::runtime;
-using namespace colrow::tprun;
+static void outOfMemory() { endAtOnce("out of memory\n"); }
+static void onBrokenPipe(int) {
+  endAtOnce("what reads its output has gone (SIGPIPE)\n");
+}
+
+/// As one of several processes, which would else have to guess why it ended.
+static void prepareAsProcess(const LaunchInfo &launch) {
+  if (launch.processes == 1)
+    return;
+  errorPrefix +=
+      llvm::formatv("process {0} of {1}: ", launch.process, launch.processes)
+          .str();
+  std::signal(SIGPIPE, onBrokenPipe);
+}
 
 /// Returns the exit status.
 static int report(llvm::Error error) {
@@ -33,7 +56,8 @@ static int report(llvm::Error error) {
       std::move(error), [](const ToldElsewhere &) {},
       [](const ToldByFirst &) {},
       [](const llvm::ErrorInfoBase &info) {
-        llvm::errs() << "tp-run: error: " << info.message() << "\n";
+        if (takeLastWord())
+          llvm::errs() << "tp-run: error: " << info.message() << "\n";
       });
   return 1;
 }
@@ -64,6 +88,10 @@ int main(int argc, char **argv) {
           return report(launch.takeError());
         if (isLauncher(*launch, verb))
           return launchProcesses(verb.processes, argv, verb);
+        prepareAsProcess(*launch);
+        if (launch->lastWordFd >= 0)
+          if (llvm::Error error = useLastWord(launch->lastWordFd))
+            return report(std::move(error));
         return runAs(verb, *launch);
       },
       *options);

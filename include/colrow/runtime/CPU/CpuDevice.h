@@ -19,9 +19,9 @@ public:
   uint64_t hostBytes(const RegionLayout &layout) const override {
     return layout.bytes();
   }
-  llvm::Expected<Regions> allocate(const plan::Plan &plan,
-                                   const RegionLayout &layout, Machine &machine,
-                                   unsigned rank) override;
+  llvm::Expected<Regions>
+  allocate(const plan::Plan &plan, const RegionLayout &layout, Machine &machine,
+           unsigned rank, llvm::function_ref<void()> progress) override;
   llvm::Expected<std::unique_ptr<RankProgram>>
   prepare(const RankContext &context, const plan::Program &program) override;
   void write(char *to, const void *from, size_t bytes) override;

@@ -90,6 +90,8 @@ public:
   std::atomic<uint32_t> &failed() const;
   /// True for the first caller of all: who tells of the failure.
   bool claim(unsigned process) const;
+  /// The word that claim() sets to process + 1.
+  std::atomic<uint32_t> &claimed() const;
   /// Of a rank of this machine.
   RankStatus &status(unsigned rank) const;
   BarrierWords &barrier(const PageLayout::Group &group) const;

@@ -7,6 +7,7 @@
 #define COLROW_RUNTIME_CPU_SHAREDARENA_H
 
 #include "colrow/runtime/Support/FileDescriptor.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -37,8 +38,9 @@ public:
 
   /// Takes all pages now, near the calling thread, in huge pages where the
   /// system grants them: a later access cannot fail. Of memory from create().
-  /// Error: there is not enough.
-  llvm::Error populate();
+  /// `onPart`, if any, is called after each of them that takes a while. Error:
+  /// there is not enough.
+  llvm::Error populate(llvm::function_ref<void()> onPart = nullptr);
 
   char *get() const { return start; }
   /// What to give to other processes for map(); -1 when closed, mapped, or for

@@ -85,6 +85,7 @@ private:
   llvm::Error saveAsFirst(const TrainingState &state);
   llvm::Error saveAsOther();
   llvm::Error count(llvm::StringRef step, llvm::StringRef temporary);
+  llvm::Error checkRunning() const;
   llvm::Error linkTop() const;
   llvm::Error switchTo(llvm::StringRef step) const;
   llvm::Error moveUp(llvm::StringRef step) const;

@@ -9,6 +9,7 @@
 #include "colrow/runtime/Core/Communicator.h"
 #include "colrow/runtime/Core/Machine.h"
 #include "colrow/runtime/Core/RankMemory.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -66,10 +67,10 @@ public:
   virtual uint64_t hostBytes(const RegionLayout &layout) const = 0;
 
   /// Takes the memory of one of this process' ranks, zeroed, from the rank's
-  /// own thread. Error: there is not enough.
-  virtual llvm::Expected<Regions> allocate(const plan::Plan &plan,
-                                           const RegionLayout &layout,
-                                           Machine &machine, unsigned rank) = 0;
+  /// own thread; calls `progress` now and then. Error: there is not enough.
+  virtual llvm::Expected<Regions>
+  allocate(const plan::Plan &plan, const RegionLayout &layout, Machine &machine,
+           unsigned rank, llvm::function_ref<void()> progress) = 0;
 
   /// Prepares a program of a checked plan for a rank. Error: a library refuses
   /// an instruction.

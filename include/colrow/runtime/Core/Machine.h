@@ -32,9 +32,9 @@ public:
   RankRange ranks() const { return all; }
   /// Start of the memory of one of them, as this process sees it.
   char *arena(unsigned rank) const { return arenas[rank - all.first].get(); }
-  /// Takes the pages of one of this process' ranks, near the calling thread.
-  llvm::Error populate(unsigned rank) {
-    return arenas[rank - all.first].populate();
+  /// See SharedArena::populate(): of one of this process' ranks.
+  llvm::Error populate(unsigned rank, llvm::function_ref<void()> onPart) {
+    return arenas[rank - all.first].populate(onPart);
   }
   const JobPage &page() const { return *shared; }
 

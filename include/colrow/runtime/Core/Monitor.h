@@ -11,12 +11,13 @@
 #include "colrow/runtime/Job/StarControl.h"
 #include <functional>
 #include <memory>
+#include <sys/types.h>
 
 namespace colrow::runtime {
 
 /// What a monitor knows of the ranks, once there are any.
 struct Watched {
-  const Machine *machine = nullptr;
+  std::shared_ptr<const Machine> machine;
   RankRange mine;
   /// Where a rank of this machine is, "step 5, tp.all_reduce at ...".
   std::function<std::string(unsigned rank)> place;
@@ -38,6 +39,7 @@ public:
   /// not return when a process is gone.
   llvm::Expected<std::vector<std::string>> gather(llvm::StringRef mine,
                                                   double seconds) override;
+  /// Waits for a look at the others if this process has not had one lately.
   bool hasFailed() const override;
   /// Long work of the host calls this now and then: it gets on.
   void progress() override;
@@ -47,7 +49,11 @@ public:
 
   /// From now on, until unwatch(), ranks are watched too.
   void watch(Watched watched);
+  /// `place` is not asked any more; processes are known until the end.
   void unwatch();
+
+  /// Ends the job too when this process is no longer a child of `parent`.
+  void endWith(pid_t parent);
 
   /// The orderly end: all processes call it. Afterwards none is missed. Does
   /// not return when one is gone before.

@@ -22,8 +22,13 @@ public:
 
   llvm::StringRef name() const { return file->name(); }
 
+  /// Takes `bytes` on the disk, which is all that will be written, so that a
+  /// full one is an error now. Of one process nothing is taken.
+  llvm::Error reserve(uint64_t bytes);
+
   /// Parts may not overlap, and together they are the file. Of one process they
   /// must follow each other: it may be writing to a pipe.
+  /// Counts as progress of the job, and leaves little to sync at the end.
   llvm::Error writeAt(uint64_t offset, const void *data, size_t size);
 
   /// Syncs what all wrote, then the first process renames. Nothing is renamed
@@ -41,6 +46,7 @@ private:
 
   Job *job;
   std::unique_ptr<AtomicFile> file;
+  uint64_t unsynced = 0; // bytes
 };
 
 } // namespace colrow::runtime

@@ -46,6 +46,8 @@ struct LaunchInfo {
   /// Of tp-run -n: this process' ends of the sockets between process 0 and each
   /// other one: processes - 1 of them in process 0, in order; one elsewhere.
   std::vector<int> controlFds;
+  /// Of tp-run -n: see LastWord.h; -1: none.
+  int lastWordFd = -1;
   /// What the launcher calls this run, to tell it from others of the same plan;
   /// empty where it does not.
   std::string run;

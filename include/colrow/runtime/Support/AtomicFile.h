@@ -49,6 +49,13 @@ public:
   /// The name that it has until then; empty when it is written directly.
   llvm::StringRef temporaryName() const { return temporary; }
 
+  /// Takes `bytes` on the disk from the start of the file, where the file
+  /// system can, and makes it so long. Of a file that is written directly:
+  /// nothing.
+  llvm::Error reserve(uint64_t bytes);
+  /// Waits until what was written is on the disk.
+  llvm::Error syncData();
+
   /// Appends. Buffered. After an error the file cannot be committed.
   llvm::Error write(const void *data, size_t size);
   llvm::Error write(llvm::StringRef text) {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Judgement on processes: gone, silent, or stuck while others wait.
+
+#include "KnownProcesses.h"
+#include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
+#include "llvm/ADT/STLExtras.h"
+#include <poll.h>
+
+using namespace llvm;
+
+namespace colrow::runtime {
+
+std::string Beat::text() const {
+  return formatv("{0} {1} {2} {3}", serial, progress, int(isWaiting), place);
+}
+
+Beat Beat::read(StringRef text) {
+  Beat beat;
+  int waits = 0;
+  if (!text.consumeInteger(10, beat.serial) && text.consume_front(" ") &&
+      !text.consumeInteger(10, beat.progress) && text.consume_front(" ") &&
+      !text.consumeInteger(10, waits) && text.consume_front(" "))
+    beat.place = text.str();
+  beat.isWaiting = waits != 0;
+  return beat;
+}
+
+bool KnownProcesses::isNeighbour(unsigned process) const {
+  return watched.machine && process != star.process() &&
+         is_contained(watched.machine->processes(), process);
+}
+
+/// Progress is that of the host and of all ranks; a process waits when its host
+/// does, or when all ranks do that are running.
+const Beat &KnownProcesses::tell(uint64_t hostProgress, bool isGathering) {
+  Beat &beat = known[star.process()].beat;
+  ++beat.serial;
+  beat.progress = hostProgress;
+  beat.isWaiting = isGathering;
+  if (!watched.machine)
+    return beat;
+  bool isRunning = false, isBusy = false;
+  unsigned last = watched.mine.first;
+  const JobPage &page = watched.machine->page();
+  for (unsigned r = watched.mine.first; r < watched.mine.end(); ++r) {
+    RankStatus &status = page.status(r);
+    status.heartbeat.fetch_add(1);
+    beat.progress += status.executed.load();
+    isRunning |= status.op.load() >= 0;
+    isBusy |= status.op.load() >= 0 && status.waitingSince.load() == 0;
+    if (status.executed.load() < page.status(last).executed.load())
+      last = r;
+  }
+  beat.isWaiting |= isRunning && !isBusy;
+  beat.place = watched.place(last);
+  return beat;
+}
+
+void KnownProcesses::look(double passed) {
+  for (unsigned process = 0; process < known.size(); ++process) {
+    Known &one = known[process];
+    if (process != star.process())
+      one.beat = Beat::read(star.stateOf(process).lastBeat);
+    one.serial.see(one.beat.serial, passed);
+    one.progress.see(one.beat.progress, passed);
+    if (isNeighbour(process))
+      one.heartbeat.see(watched.machine->page()
+                            .status(process * watched.mine.count)
+                            .heartbeat.load(),
+                        passed);
+  }
+}
+
+/// "rank 3 (process 3), last at step 5, ..."
+std::string KnownProcesses::nameOf(unsigned process) const {
+  const Machine *machine = watched.machine.get();
+  if (!isNeighbour(process) && process != star.process()) {
+    const std::string &place = known[process].beat.place;
+    return star.nameOf(process) + (place.empty() ? "" : ", last at " + place);
+  }
+  if (!machine)
+    return star.nameOf(process);
+  // Of several ranks the one that is furthest behind.
+  unsigned share = watched.mine.count, rank = process * share;
+  auto executed = [&](unsigned r) {
+    return machine->page().status(r).executed.load();
+  };
+  for (unsigned r = rank; r < (process + 1) * share; ++r)
+    if (executed(r) < executed(rank))
+      rank = r;
+  return formatv("rank {0} ({1}), last at {2}", rank, star.nameOf(process),
+                 watched.place(rank));
+}
+
+bool KnownProcesses::hasEnded(unsigned process) const {
+  if (star.stateOf(process).isGone)
+    return true;
+  if (!isNeighbour(process))
+    return false;
+  pollfd ended = {watched.machine->pidfd(process), POLLIN, 0};
+  return ::poll(&ended, 1, 0) > 0;
+}
+
+std::optional<std::string> KnownProcesses::findGone() const {
+  for (unsigned process = 0; process < star.processes(); ++process)
+    if (process != star.process() && hasEnded(process))
+      return nameOf(process) + ": is gone";
+  return std::nullopt;
+}
+
+/// What another machine's process says comes through process 0, which may be
+/// the silent one: it is asked first.
+std::optional<std::string> KnownProcesses::findSilent() const {
+  for (unsigned process = 0; process < star.processes(); ++process) {
+    if (process == star.process())
+      continue;
+    const Known &other = known[process];
+    double age =
+        isNeighbour(process) ? other.heartbeat.age() : other.serial.age();
+    if (age > limit)
+      return formatv("{0}: does not answer for {1} s", nameOf(process),
+                     textOfNumber(limit))
+          .str();
+  }
+  return std::nullopt;
+}
+
+/// A process that lives, does not wait, and does not get on, while this one
+/// waits.
+std::optional<std::string> KnownProcesses::findStuck() const {
+  const Known &own = known[star.process()];
+  if (!own.beat.isWaiting || own.progress.age() <= limit)
+    return std::nullopt;
+  bool allWait = true;
+  for (unsigned process = 0; process < star.processes(); ++process) {
+    const Known &other = known[process];
+    allWait &= other.beat.isWaiting && other.progress.age() > 2 * limit;
+    if (!other.beat.isWaiting && other.progress.age() > limit)
+      return formatv("{0}: others wait for it, and it has not got on for {1} s",
+                     nameOf(process), textOfNumber(limit))
+          .str();
+  }
+  if (!allWait)
+    return std::nullopt;
+  return formatv("all processes wait for each other for {0} s; {1}",
+                 textOfNumber(2 * limit), nameOf(star.process()))
+      .str();
+}
+
+std::optional<std::string> KnownProcesses::findFailure() const {
+  if (auto gone = findGone())
+    return gone;
+  if (auto silent = findSilent())
+    return silent;
+  if (auto stuck = findStuck())
+    return stuck;
+  return star.failureNotice();
+}
+
+} // namespace colrow::runtime

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a process knows of all of its job: what each tells of itself, and for
+// how long it has told nothing new.
+
+#ifndef COLROW_RUNTIME_CORE_KNOWNPROCESSES_H
+#define COLROW_RUNTIME_CORE_KNOWNPROCESSES_H
+
+#include "colrow/runtime/Core/Monitor.h"
+
+namespace colrow::runtime {
+
+/// For how long a number has stood still, counted in ticks of this process: a
+/// job that was suspended as a whole has missed nothing.
+class Stillness {
+public:
+  void see(uint64_t number, double tick) {
+    seconds = number == last ? seconds + tick : 0;
+    last = number;
+  }
+  double age() const { return seconds; }
+
+private:
+  uint64_t last = 0;
+  double seconds = 0;
+};
+
+/// What a process tells of itself with each beat.
+struct Beat {
+  uint64_t serial = 0;
+  uint64_t progress = 0;  // moves when it gets on
+  bool isWaiting = false; // for others
+  std::string place = ""; // of the rank that is furthest behind
+
+  std::string text() const;
+  static Beat read(llvm::StringRef text);
+};
+
+/// Of one thread at a time.
+class KnownProcesses {
+public:
+  KnownProcesses(const StarControl &star, double limit)
+      : star(star), limit(limit), known(star.processes()) {}
+
+  /// The ranks of this machine, once there are any.
+  Watched watched;
+
+  /// The beat of this process, which then counts as told. `host`: progress of
+  /// the thread that gathers, and whether it waits for others.
+  const Beat &tell(uint64_t hostProgress, bool isGathering);
+  /// Takes what the others have told since, `passed` seconds after the last
+  /// look.
+  void look(double passed);
+
+  /// What ends the job, as text; nothing for as long as all is well.
+  std::optional<std::string> findGone() const;
+  std::optional<std::string> findFailure() const;
+
+private:
+  struct Known {
+    Beat beat;
+    Stillness serial, heartbeat, progress;
+  };
+
+  bool isNeighbour(unsigned process) const;
+  bool hasEnded(unsigned process) const;
+  std::optional<std::string> findSilent() const;
+  std::optional<std::string> findStuck() const;
+  std::string nameOf(unsigned process) const;
+
+  const StarControl &star;
+  const double limit;
+  std::vector<Known> known; // of all processes
+};
+
+} // namespace colrow::runtime
+
+#endif // COLROW_RUNTIME_CORE_KNOWNPROCESSES_H
