@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A network between the processes of a job and process 0 that is slow, or cuts or joins what is sent.
 
-usage: proxy.py LISTEN_HOST:PORT HOST:PORT delay|cut|join        runs until its standard input ends
+usage: proxy.py LISTEN_HOST:PORT HOST:PORT delay|cut|join COMMAND [ARGUMENT...]
+The network is there as long as the command runs. Its exit code, or 98 when nobody used the network.
 """
 import queue
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -110,5 +112,6 @@ class Proxy:
 
 
 if __name__ == "__main__":
-    Proxy(address(sys.argv[1]), address(sys.argv[2]), sys.argv[3])
-    sys.stdin.read()
+    proxy = Proxy(address(sys.argv[1]), address(sys.argv[2]), sys.argv[3])
+    code = subprocess.run(sys.argv[4:]).returncode
+    sys.exit(code or (98 if proxy.connections == 0 else 0))
