@@ -12,6 +12,7 @@ import threading
 import time
 
 DELAY = 0.02  # s, each way
+JOIN = 0.005  # s
 
 
 def address(text):
@@ -58,11 +59,11 @@ def cut(source, target):
 
 
 def join(source, target):
-    """What comes within DELAY is sent at once."""
+    """What comes within JOIN is sent at once."""
     for _, piece in received(source):
         if not piece:
             return
-        time.sleep(DELAY)
+        time.sleep(JOIN)
         source.setblocking(False)
         try:
             while more := source.recv(65536):
