@@ -4,6 +4,7 @@
 
 #include "SameOptions.h"
 #include "Agreement.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace colrow::runtime;
