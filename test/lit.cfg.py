@@ -20,7 +20,8 @@ config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["COLROW_BIN"] = tools
 # Machines that need another BLAS kernel, or sanitizer options, say so in the environment.
 for name, value in os.environ.items():
-    if name.startswith(("OPENBLAS_", "COLROW_BLAS", "COLROW_ONEDNN", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")):
+    if name.startswith(("OPENBLAS_", "COLROW_BLAS", "COLROW_ONEDNN", "COLROW_TORCHRUN", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+                        "LSAN_OPTIONS")):
         config.environment[name] = value
 if config.sanitize:
     config.available_features.add("sanitize")
@@ -28,11 +29,14 @@ if config.sanitize:
     # MLIR's own libraries are not instrumented and reuse memory that our code has poisoned.
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
-# Processes of an MPI, where the build has found it; of two machines, where network namespaces can be made.
+# Processes of an MPI, where the build has found it; torchrun's; those of two machines, where network
+# namespaces can be made.
 for mpi in ("openmpi", "mpich"):
     plugin = os.path.join(config.colrow_build, "lib", "colrow", f"libcolrow-mpi-{mpi}.so")
     if os.path.exists(plugin) and shutil.which(f"mpirun.{mpi}"):
         config.available_features.add(mpi)
+if shutil.which(os.environ.get("COLROW_TORCHRUN", "torchrun")):
+    config.available_features.add("torchrun")
 two_machines = os.path.join(config.test_source_root, "harness", "two-machines")
 if subprocess.run(["timeout", "-k", "1", "20", two_machines, "true"], stdin=subprocess.DEVNULL,
                   capture_output=True).returncode == 0:

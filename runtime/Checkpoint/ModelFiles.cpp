@@ -4,7 +4,9 @@
 
 #include "colrow/runtime/Checkpoint/ModelFiles.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/FileIdentity.h"
 #include "colrow/runtime/Support/Json.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <map>
@@ -88,6 +90,13 @@ TensorPlace ModelFiles::find(StringRef tensor) const {
     return {};
   const SafetensorsFile *file = files[found->second].get();
   return {file, file->find(tensor)};
+}
+
+std::string ModelFiles::mark() const {
+  std::vector<std::string> marks;
+  for (const auto &file : files)
+    marks.push_back(contentMark(file->path()));
+  return join(marks, ",");
 }
 
 std::vector<TensorPlace> ModelFiles::tensors() const {

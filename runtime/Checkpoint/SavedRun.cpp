@@ -164,6 +164,12 @@ Expected<SavedRun> SavedRun::open(const Executor &executor, StringRef path,
   return result;
 }
 
+std::string SavedRun::mark() const {
+  return formatv("step {0}, seed {1}, sample {2} of run {3}, {4}, {5}",
+                 training.step, training.seed, training.samples, runName,
+                 contentMark(modelFile), contentMark(optimizerFile));
+}
+
 Error SavedRun::load(Executor &executor) const {
   for (auto [file, holding] : {std::pair(&modelFile, Holding::model),
                                std::pair(&optimizerFile, Holding::optimizer)}) {

@@ -33,6 +33,23 @@ def launcher(name, processes, machines=1):
     return [str(word) for word in command]
 
 
+# Process 0 listens, the others come through a proxy.
+MEET = """#!/bin/sh
+port=12001
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] && port=12000
+exec "$@" --rendezvous 10.77.0.1:$port
+"""
+
+
+def through_proxy(start, way, work):
+    """A launcher on two machines whose control plane goes through harness/proxy.py, in this way."""
+    script = work / "meet"
+    script.write_text(MEET)
+    script.chmod(0o755)
+    proxy = [sys.executable, str(pathlib.Path(__file__).parent / "proxy.py"), "10.77.0.1:12001", "10.77.0.1:12000", way]
+    return [start[0], *proxy, *start[1:], str(script)]
+
+
 def run(start, *arguments, seconds=60, env=TOKEN):
     """tp-run under a launcher, which lives no longer than `seconds`."""
     command = ["timeout", "-k", "1", str(seconds), *start, colrow.tool("tp-run"), *map(str, arguments)]

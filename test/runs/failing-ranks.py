@@ -17,7 +17,7 @@ import colrow
 import holding
 
 work = colrow.workspace(sys.argv[1])
-STEPS, LIMIT = 6, 0.5
+STEPS, LIMIT = 6, 0.8
 data = colrow.random_tokens(work / "tokens.bin", 3000, 64)
 model = colrow.gpt2_config(work / "model", attn_pdrop=0.1)
 plans = {ranks: colrow.compile_plan(model, work / f"{ranks}.plan", ranks, 4, 8) for ranks in (2, 4)}

@@ -5,6 +5,7 @@
 #include "Function.h"
 #include "Agreement.h"
 #include "Files.h"
+#include "SameOptions.h"
 #include "Session.h"
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
@@ -83,6 +84,8 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
   Job &job = processes.job();
   if (Error error = checkFiles(options))
     return error;
+  if (Error error = compareOptions(job, options))
+    return error;
   Expected<Session> session =
       Session::start(options, processes, /*trace=*/false);
   if (!session)
@@ -99,7 +102,7 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
     return failure("{0}: program {1} has no outputs", options.plan, *name);
   if (Error error = setParameters(options, executor))
     return error;
-  if (Error error = job.agree(setInputs(options, executor, **program)))
+  if (Error error = setInputs(options, executor, **program))
     return error;
   StepInputs step;
   step.seed = int64_t(options.seed.value_or(0));

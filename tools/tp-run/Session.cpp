@@ -8,6 +8,7 @@
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include <gnu/libc-version.h>
 
 using namespace llvm;
@@ -89,13 +90,31 @@ Feed::Feed(Executor &executor, LoadedProgram &program,
                         elementBytes(input->dtype()));
 }
 
+/// Of all values.
+static uint64_t hashOf(ArrayRef<std::vector<char>> values) {
+  uint64_t hash = 0;
+  for (const std::vector<char> &value : values) {
+    uint64_t both[] = {hash,
+                       xxh3_64bits(StringRef(value.data(), value.size()))};
+    hash =
+        xxh3_64bits(ArrayRef(reinterpret_cast<uint8_t *>(both), sizeof both));
+  }
+  return hash;
+}
+
 Error Feed::set(int64_t step) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (Error error = data->fill(step, i, values[i].data()))
       return error;
     executor.setInput(program, *data->inputs()[i], values[i].data());
   }
-  return Error::success();
+  Job &job = executor.job();
+  if (job.processes() == 1)
+    return Error::success();
+  // A process without inputs would let the others wait in the step, one with
+  // others would spoil it: of files only samples have been compared.
+  return compare(job, {{formatv("the input of step {0}", step + 1),
+                        formatv("{0:x16}", hashOf(values))}});
 }
 
 } // namespace colrow::tprun

@@ -32,7 +32,8 @@ public:
   Feed(runtime::Executor &executor, runtime::LoadedProgram &program,
        std::unique_ptr<runtime::InputData> data);
 
-  /// Reads and deals out the inputs of `step`. Allocates nothing.
+  /// Reads and deals out the inputs of `step`. Error: also when other processes
+  /// have others.
   llvm::Error set(int64_t step);
 
 private:

@@ -9,6 +9,7 @@
 #include "Interrupt.h"
 #include "Progress.h"
 #include "Report.h"
+#include "SameOptions.h"
 #include "Session.h"
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
@@ -90,32 +91,13 @@ Error Trainer::checkOutputs() const {
   return Error::success();
 }
 
-/// The options that all processes must have alike.
-static std::vector<Common> decisive(const Options &options) {
-  auto given = [](bool is) { return is ? "given" : "not given"; };
-  return {
-      {"--steps", std::to_string(options.steps)},
-      {"--lr", formatv("{0:e17}", options.learningRate)},
-      {"--seed", options.seed ? std::to_string(*options.seed) : ""},
-      {"--save-every", std::to_string(options.saveEvery)},
-      {"--weights", given(!options.weights.empty())},
-      {"--resume", given(!options.resume.empty())},
-      {"--save", given(!options.save.empty())},
-      {"--overwrite", given(options.overwrite)},
-      {"--accept-changes", given(options.acceptChanges)},
-      {"--data", given(!options.data.empty())},
-      {"--trace", given(!options.trace.empty())},
-      {"--dump-outputs", given(!options.dumpOutputs.empty())},
-  };
-}
-
 Error Trainer::prepare() {
   if (job.isFirst() && !isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
   if (Error error = checkFiles(options))
     return error;
-  if (Error error = compare(job, decisive(options)))
+  if (Error error = compareOptions(job, options))
     return error;
   Expected<Session> started =
       Session::start(options, processes, /*trace=*/!options.trace.empty());
@@ -142,6 +124,8 @@ Error Trainer::openFolders() {
     if (!opened)
       return opened.takeError();
     resumed = std::move(*opened);
+    if (Error error = compare(job, {{"what --resume names", resumed->mark()}}))
+      return error;
     append_range(notes, resumed->notes());
   }
   if (options.save.empty())
@@ -217,9 +201,8 @@ Error Trainer::openData() {
 
 Error Trainer::oneStep() {
   auto begin = std::chrono::steady_clock::now();
-  // A process without inputs would let the others wait in the step.
   if (feed)
-    if (Error error = job.agree(feed->set(state.step)))
+    if (Error error = feed->set(state.step))
       return error;
   StepInputs inputs;
   inputs.learningRate = float(options.learningRate);

@@ -3,6 +3,7 @@
 // Weights of a model folder, and what about it differs from the plan.
 
 #include "Weights.h"
+#include "Agreement.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "colrow/runtime/Support/Errors.h"
@@ -30,6 +31,9 @@ Expected<std::vector<std::string>> loadWeights(Executor &executor,
   Expected<ModelFiles> files = ModelFiles::open(folder);
   if (!files)
     return files.takeError();
+  if (Error error = compare(executor.job(),
+                            {{"the contents of --weights", files->mark()}}))
+    return std::move(error);
   auto loaded =
       loadParameters(executor, *files, Holding::model, FileOrigin::model);
   if (!loaded)

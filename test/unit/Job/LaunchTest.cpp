@@ -138,6 +138,10 @@ TEST(Launch, OwnProcesses) {
                      {"COLROW_CONTROL_FDS", "5,9"}};
   EXPECT_EQ(shown(launch(own)), "own 0/3 fd 5 fd 9");
   EXPECT_EQ(shown(launch(with(ofOpenMpi, own))), "own 0/3 fd 5 fd 9");
+  EXPECT_EQ(launch(own)->lastWordFd, -1);
+  EXPECT_EQ(launch(with(own, {{"COLROW_LAST_WORD", "7"}}))->lastWordFd, 7);
+  EXPECT_EQ(shown(launch(with(own, {{"COLROW_LAST_WORD", "-7"}}))),
+            "error: COLROW_LAST_WORD=-7: wanted a number from 0 to 2147483647");
   own["COLROW_PROCESS"] = "1";
   EXPECT_EQ(shown(launch(own)),
             "error: COLROW_CONTROL_FDS=5,9: wanted 1 of them in "

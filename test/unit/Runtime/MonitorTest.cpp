@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A process that was stopped while the others gave up.
+// A process that was stopped while the others gave up, and who may tell of it.
 
 #include "colrow/runtime/Core/Monitor.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "gtest/gtest.h"
 #include <csignal>
 #include <sys/socket.h>
@@ -62,6 +63,43 @@ TEST(Monitor, AProcessThatWasStoppedLooksFirstAndIsSilent) {
   char text[200] = "";
   EXPECT_EQ(::read(errors[0], text, sizeof(text) - 1), 0) << text;
   ::close(errors[0]);
+}
+
+TEST(LastWord, IsTakenOnceByAnyProcess) {
+  auto word = makeLastWord();
+  ASSERT_TRUE(bool(word)) << toString(word.takeError());
+  int status = 0;
+  // Each in a process of its own, since what is shared stays shared.
+  for (int wanted : {1, 0}) {
+    pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0)
+      ::_exit(useLastWord(word->get()) ? 2 : takeLastWord());
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(WEXITSTATUS(status), wanted);
+  }
+}
+
+TEST(LastWord, OfSharedMemoryStaysWithItsOwner) {
+  EXPECT_TRUE(takeLastWord());
+  std::atomic<uint32_t> word{0};
+  useLastWord(&word, 3);
+  EXPECT_TRUE(takeLastWord());
+  EXPECT_EQ(word.load(), 3u);
+  EXPECT_TRUE(takeLastWord());
+  useLastWord(&word, 4); // another process
+  EXPECT_FALSE(takeLastWord());
+  useLastWord(nullptr, 0);
+  EXPECT_TRUE(takeLastWord());
+}
+
+TEST(LastWord, TakesNothingElseForOne) {
+  for (int descriptor : {STDIN_FILENO, 1 << 20}) {
+    Error error = useLastWord(descriptor);
+    EXPECT_TRUE(bool(error));
+    consumeError(std::move(error));
+  }
+  EXPECT_TRUE(takeLastWord());
 }
 
 } // namespace

@@ -63,6 +63,8 @@ public:
                                        bool acceptChanges = false);
 
   const TrainingState &state() const { return training; }
+  /// Tells another save by its run, step and the contents of its files.
+  std::string mark() const;
   /// Names the run that saved it; empty in old checkpoints.
   llvm::StringRef run() const { return runName; }
   /// The folder that holds its state.json.

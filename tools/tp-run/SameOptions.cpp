@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a run does must be decided for all of its processes alike.
+
+#include "SameOptions.h"
+#include "Agreement.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+using namespace colrow::runtime;
+
+namespace colrow::tprun {
+
+static Common given(StringRef option, bool is) {
+  return {option.str(), is ? "given" : "not given"};
+}
+
+/// Of all verbs.
+static std::vector<Common> ofAnyRun(const RunOptions &options) {
+  return {
+      {"--seed", options.seed ? std::to_string(*options.seed) : ""},
+      given("--weights", !options.weights.empty()),
+      given("--accept-changes", options.acceptChanges),
+      given("--allow-mixed-cpus", options.allowMixedCpus),
+      given("--split-last-axis", options.splitLastAxis),
+  };
+}
+
+Error compareOptions(Job &job, const Options &options) {
+  std::vector<Common> all = ofAnyRun(options);
+  append_range(all, std::vector<Common>{
+                        {"--steps", std::to_string(options.steps)},
+                        {"--lr", formatv("{0:e17}", options.learningRate)},
+                        {"--save-every", std::to_string(options.saveEvery)},
+                        given("--resume", !options.resume.empty()),
+                        given("--save", !options.save.empty()),
+                        given("--overwrite", options.overwrite),
+                        given("--data", !options.data.empty()),
+                        given("--trace", !options.trace.empty()),
+                        given("--dump-outputs", !options.dumpOutputs.empty()),
+                    });
+  return compare(job, all);
+}
+
+Error compareOptions(Job &job, const FunctionOptions &options) {
+  std::vector<Common> all = ofAnyRun(options);
+  all.push_back({"--program", options.program});
+  all.push_back(given("--inputs", !options.inputs.empty()));
+  return compare(job, all);
+}
+
+} // namespace colrow::tprun
