@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Times of an all-reduce of float32 between two ranks, in turns: as threads, as
-// processes, and beside them a memcpy of as many bytes by one thread.
+// processes, through MPI's messages as between machines, and beside them Open
+// MPI's own and a memcpy of as many bytes by one thread.
 
+#include "OverMpi.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
@@ -26,6 +30,9 @@ namespace {
 
 cl::opt<unsigned> roundCount("rounds", cl::init(9),
                              cl::desc("Turns of each; the best is shown"));
+
+cl::opt<bool> isServing("serve-over-mpi", cl::Hidden,
+                        cl::desc("What mpirun starts"));
 
 constexpr int64_t smallest = 1 << 10, largest = 64 << 20;
 constexpr unsigned ranks = 2;
@@ -133,24 +140,39 @@ std::string sizeText(int64_t bytes) {
                          : std::to_string(bytes >> 20) + " MiB";
 }
 
+/// Microseconds, right of a bar; a dash where there is no such pair.
+std::string cell(double seconds) {
+  if (seconds < 0)
+    return "- | ";
+  std::string text;
+  raw_string_ostream(text) << format("%.1f | ", seconds * 1e6);
+  return text;
+}
+
 /// The first rank's side: times, and the table.
-void measure(Machine &threads, Machine &processes) {
+void measure(Machine &threads, Machine &processes, bench::MpiPair &messages,
+             bench::MpiPair &openMpi) {
   auto threadGroup = threads.group(0), processGroup = processes.group(0);
   outs() << "| float32, 2 ranks | memcpy us | threads us | processes us | "
-            "processes / threads |\n| --- | --- | --- | --- | --- |\n";
+            "as machines, by MPI us | Open MPI's own us | processes / threads "
+            "|\n| --- | --- | --- | --- | --- | --- | --- |\n";
   for (int64_t bytes = smallest; bytes <= largest; bytes *= 4) {
-    std::vector<double> copies, byThreads, byProcesses;
+    std::vector<double> copies, byThreads, byProcesses, byMessages, byOpenMpi;
     for (unsigned round = 0; round < roundCount; ++round) {
       copies.push_back(timed(callsOf(bytes), [&] {
         std::memcpy(threads.destination(0), threads.source(0), bytes);
       }));
       byThreads.push_back(allReduce(threads, *threadGroup, 0, bytes));
       byProcesses.push_back(allReduce(processes, *processGroup, 0, bytes));
+      unsigned calls = std::max(2u, callsOf(bytes) / 10); // they are slower
+      byMessages.push_back(messages.turn(bytes, calls));
+      byOpenMpi.push_back(openMpi.turn(bytes, calls));
     }
     double thread = best(byThreads), process = best(byProcesses);
-    outs() << format("| %s | %.2f | %.1f | %.1f | %.2f |\n",
-                     sizeText(bytes).c_str(), best(copies) * 1e6, thread * 1e6,
-                     process * 1e6, process / thread);
+    outs() << format("| %s | %.2f | ", sizeText(bytes).c_str(),
+                     best(copies) * 1e6)
+           << cell(thread) << cell(process) << cell(best(byMessages))
+           << cell(best(byOpenMpi)) << format("%.2f |\n", process / thread);
   }
 }
 
@@ -170,6 +192,15 @@ pid_t startProcess(const Machine &machine) {
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Times of collectives\n");
+  if (isServing)
+    return bench::serveOverMpi(largest);
+  std::signal(SIGPIPE, SIG_IGN);
+  SmallString<128> program;
+  if (sys::fs::real_path("/proc/self/exe", program))
+    return 1;
+  bench::MpiPair messages({program.c_str(), "--serve-over-mpi"});
+  bench::MpiPair openMpi(
+      {(sys::path::parent_path(program) + "/bench-mpi-all-reduce").str()});
   Machine threads, processes;
   threads.fill();
   processes.fill();
@@ -179,7 +210,7 @@ int main(int argc, char **argv) {
   threads.open(/*processRanks=*/2);
   processes.open(/*processRanks=*/1);
   std::thread other([&] { followAsRank1(threads); });
-  measure(threads, processes);
+  measure(threads, processes, messages, openMpi);
   other.join();
   int status = 1;
   ::waitpid(child, &status, 0);

@@ -18,6 +18,8 @@ TWO = {"openmpi": (*ONE["openmpi"], "--mca", "plm_rsh_agent", "/run/on", "--mca"
        "mpich": ("mpirun.mpich", "-launcher", "rsh", "-launcher-exec", "/run/on", "-iface", "veth0",
                  "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "veth0",
                  "-genvlist", "COLROW_TOKEN,PATH,HOME")}
+# MPI libraries keep memory that they do not give back at the end.
+WITH_SANITIZERS = {"LSAN_OPTIONS": os.environ.get("LSAN_OPTIONS", "") + ":detect_leaks=0"}
 TOKEN = {"COLROW_TOKEN": "of the tests"}
 
 
@@ -54,7 +56,7 @@ def run(start, *arguments, seconds=60, env=TOKEN):
     """tp-run under a launcher, which lives no longer than `seconds`."""
     command = ["timeout", "-k", "1", str(seconds), *start, colrow.tool("tp-run"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          env={**os.environ, **env})
+                          env={**os.environ, **WITH_SANITIZERS, **env})
 
 
 def succeed(start, *arguments, **options):
