@@ -4,6 +4,7 @@
 
 #include "SameOptions.h"
 #include "Agreement.h"
+#include "colrow/runtime/Support/Errors.h"
 
 using namespace llvm;
 using namespace colrow::runtime;
