@@ -170,12 +170,15 @@ bool Monitor::Impl::mayTell(bool wasAway) {
 }
 
 /// The machine's first process to notice ends the others; of the machines the
-/// first one speaks.
+/// first one speaks. The others stay until they are ended: process 0 has to
+/// answer, and a launcher may kill all once one has gone.
 void Monitor::Impl::end(StringRef text) {
   if (const Machine *machine = known.watched.machine.get()) {
     machine->page().failed().store(1);
-    if (!machine->page().claim(star.process()))
+    if (!machine->page().claim(star.process())) {
+      ::usleep(useconds_t(2 * claimSeconds * 1e6));
       ::_exit(1);
+    }
   }
   // Also where the main thread is the first to run again.
   bool wasAway = Clock::now() < wasAwayUntil || awaySeconds() > limit;
@@ -186,9 +189,9 @@ void Monitor::Impl::end(StringRef text) {
   }
   if (tells || !wasAway)
     star.sendFailure(text);
-  endNeighbours();
   // Other machines are told by process 0, which needs a moment.
   ::usleep(100000);
+  endNeighbours();
   ::_exit(1);
 }
 
