@@ -44,8 +44,7 @@ Error StarControl::Impl::start() {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   Error error = thread.start([this] { run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error ? prefixed(nameOf(process), std::move(error))
-               : Error::success();
+  return error ? prefixed(nameOf(process), std::move(error)) : Error::success();
 }
 
 void StarControl::Impl::stop() {

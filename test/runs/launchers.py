@@ -3,10 +3,9 @@
 threads to the bit; what cannot be one run is refused before anything is written; one process, or what
 is left in the environment by something else, means nothing."""
 import filecmp
-import os
-import subprocess
 import sys
 
+import by_hand
 import colrow
 
 work = colrow.workspace(sys.argv[1])
@@ -18,15 +17,7 @@ run = ("train", plan, "--seed", 1, "--data", data, "--steps", 3)
 
 def together(*environments, more=(), each=(), limit=10):
     """One process for each environment: their exit codes and messages."""
-    processes = [subprocess.Popen([colrow.tool("tp-run"), *map(str, run + more + ("--limit", limit) + (each[i] if each else ()))],
-                                  env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                 for i, environment in enumerate(environments)]
-    ends = [process.communicate(timeout=60) for process in processes]
-    return [process.returncode for process in processes], [out for out, _ in ends], "".join(err for _, err in ends)
-
-
-def by_hand(rank, size, port):
-    return {"RANK": str(rank), "WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return by_hand.together(environments, *run, *more, "--limit", limit, each=each)
 
 
 def same(folder):
@@ -35,14 +26,13 @@ def same(folder):
 
 
 colrow.succeed("tp-run", *run, "--save", saved)
-port = 20000 + os.getpid() % 8000
+port = by_hand.free_port(3)
 torchrun = {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": "1"}
-mpi = {"--rendezvous": f"127.0.0.1:{port + 2}"}
 for name, environments, more in (
-        ("by-hand", [by_hand(0, 2, port), by_hand(1, 2, port)], ()),
-        ("torchrun", [{**by_hand(r, 2, port), **torchrun} for r in range(2)], ()),
-        ("rendezvous", [by_hand(r, 2, 1) for r in range(2)], ("--rendezvous", f"127.0.0.1:{port + 2}")),
-        ("chosen", [{**by_hand(r, 2, port), "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"} for r in range(2)],
+        ("by-hand", by_hand.environments(2, port), ()),
+        ("torchrun", [{**by_hand.environment(r, 2, port), **torchrun} for r in range(2)], ()),
+        ("rendezvous", by_hand.environments(2, 1), ("--rendezvous", f"127.0.0.1:{port + 2}")),
+        ("chosen", [{**by_hand.environment(r, 2, port), "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"} for r in range(2)],
          ("--launcher", "env"))):
     codes, outs, errors = together(*environments, more=more + ("--save", work / name))
     colrow.check(codes == [0, 0] and not errors, f"{name}: exit codes {codes}: {errors}")
@@ -52,14 +42,14 @@ for name, environments, more in (
 # What does not fit together: one message, and nothing is written.
 left = work / "left"
 for what, environments, each, says in (
-        ("three for two ranks", [by_hand(r, 3, port) for r in range(3)], (), ("2 ranks", "3 processes")),
-        ("other steps", [by_hand(r, 2, port) for r in range(2)], ((), ("--lr", 1)), ("--lr", "process 1")),
-        ("-n beside a launcher", [by_hand(r, 2, port) for r in range(2)], (("-n", 4),) * 2, ("-n 4",)),
-        ("a process that does not come", [by_hand(0, 2, port)], (), ("process 1",)),
-        ("a rank that there is not", [by_hand(2, 2, port)], (), ("RANK=2",)),
-        ("no number", [{**by_hand(0, 2, port), "WORLD_SIZE": "many"}], (), ("WORLD_SIZE=many",)),
+        ("three for two ranks", by_hand.environments(3, port), (), ("2 ranks", "3 processes")),
+        ("other steps", by_hand.environments(2, port), ((), ("--lr", 1)), ("--lr", "process 1")),
+        ("-n beside a launcher", by_hand.environments(2, port), (("-n", 4),) * 2, ("-n 4",)),
+        ("a process that does not come", [by_hand.environment(0, 2, port)], (), ("process 1",)),
+        ("a rank that there is not", [by_hand.environment(2, 2, port)], (), ("RANK=2",)),
+        ("no number", [{**by_hand.environment(0, 2, port), "WORLD_SIZE": "many"}], (), ("WORLD_SIZE=many",)),
         ("nowhere to meet", [{"RANK": "0", "WORLD_SIZE": "2"}], (), ("MASTER_ADDR",)),
-        ("beyond this machine without a token", [{**by_hand(0, 2, port), "MASTER_ADDR": "0.0.0.0"}], (), ("COLROW_TOKEN",))):
+        ("beyond this machine without a token", [{**by_hand.environment(0, 2, port), "MASTER_ADDR": "0.0.0.0"}], (), ("COLROW_TOKEN",))):
     codes, _, errors = together(*environments, more=("--save", left), each=each, limit=2)
     colrow.check(all(code == 1 for code in codes), f"{what}: exit codes {codes}: {errors}")
     for word in says:
@@ -67,7 +57,7 @@ for what, environments, each, says in (
     colrow.check(not left.exists(), f"{what}: left {left}")
 
 # One process, whoever started it; variables of something else.
-for environment in (by_hand(0, 1, port), {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"},
+for environment in (by_hand.environment(0, 1, port), {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"},
                     {"PMI_RANK": "0", "PMI_SIZE": "1"}, {"WORLD_SIZE": "2"},
                     {"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}):
     colrow.succeed("tp-run", *run, env=environment)

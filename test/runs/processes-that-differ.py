@@ -28,12 +28,14 @@ bf16 = colrow.compile_plan(model, here / "bf16.plan", 2, 2, 8, "--dtype", "bf16"
 two = here / "two.plan"
 colrow.succeed("tp-compile", here / "two.mlir", "--function", "--mesh", "tp=2", "--topology", colrow.FLAT, "-o", two)
 colrow.compile_plan(model, there / "step.plan", 2, 2, 8, "--weight-decay", 0.5)
-tokens = colrow.random_tokens(here / "tokens.bin", 1_000_000, 64)
-# One token, between the places by which files are told apart at start.
-other = np.fromfile(tokens, np.uint16)
-other[9000] ^= 1
-other.tofile(there / "tokens.bin")
-random = colrow.random_tokens(there / "random.bin", 1_000_000, 64, seed=1)
+tokens = colrow.random_tokens(here / "tokens.bin", 4000, 64)
+random = colrow.random_tokens(there / "tokens.bin", 4000, 64, seed=1)
+# One token, of step 47, between the places by which files are told apart at start.
+labels = np.random.default_rng(0).integers(0, 64, (4000, 8))
+ids = labels.copy()
+ids[93, 0] ^= 1
+for folder, rows in ((here, labels), (there, ids)):
+    colrow.save_safetensors(folder / "rows.safetensors", {"input_ids": rows, "labels": labels})
 for folder, seed, steps in (("here", 1, 2), ("there", 2, 2), ("later", 1, 3)):
     colrow.succeed("tp-run", "train", plan, "--seed", seed, "--data", tokens, "--steps", steps, "--save", work / folder / "run")
 DATA = ("--data", tokens)
@@ -51,8 +53,8 @@ def pair(verb, arguments, each, environments=({}, {})):
     return codes, outs[0], errors
 
 
-def refuse(what, arguments, each=((), ()), says=(), environments=({}, {}), verb="train"):
-    more = ("--steps", 3, "--save", work / "left") if verb == "train" else ("--outputs", work / "left")
+def refuse(what, arguments, each=((), ()), says=(), environments=({}, {}), verb="train", steps=3):
+    more = ("--steps", steps, "--save", work / "left") if verb == "train" else ("--outputs", work / "left")
     codes, _, errors = pair(verb, (*arguments, *more), each, environments)
     colrow.check(codes == [1, 1] and errors.count("\n") == 1, f"{what}: exit codes {codes}: {errors}")
     for word in ("do not run the same", "process 0", "process 1", *says):
@@ -68,8 +70,8 @@ def pass_mixed(what, arguments, environments):
 
 refuse("plan", (*SEED, *DATA), ((plan,), (there / "step.plan",)), ("the plan",))
 refuse("data", (plan, *SEED), (DATA, ("--data", random)), ("the contents of --data",))
-refuse("a token", (plan, *SEED), (DATA, ("--data", there / "tokens.bin")), ("the input of step",))
-refuse("form of the data", (plan, *SEED, *DATA), ((), ("--data-dtype", "u32")), ("the input of step 1",))
+refuse("a token", (plan, *SEED), (("--data", here / "rows.safetensors"), ("--data", there / "rows.safetensors")),
+       ("the input of step 47 ",), steps=60)
 refuse("weights", (plan, *DATA), (("--weights", here / "run"), ("--weights", there / "run")), ("the contents of --weights",))
 for folder in (there, work / "later"):
     refuse("checkpoint", (plan, *DATA), (("--resume", here / "run"), ("--resume", folder / "run")), ("--resume", "step 2"))

@@ -4,7 +4,7 @@
 
 #include "SameOptions.h"
 #include "Agreement.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "colrow/runtime/Support/Errors.h"
 
 using namespace llvm;
 using namespace colrow::runtime;

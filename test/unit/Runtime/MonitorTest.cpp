@@ -6,6 +6,7 @@
 #include "colrow/runtime/Support/LastWord.h"
 #include "gtest/gtest.h"
 #include <csignal>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,11 @@ constexpr int failed = 42, wouldRename = 43, neverMet = 44;
 /// Process 1 of 2: stops itself, and then asks what is asked before a rename.
 [[noreturn]] void stopAndAsk(int socket, int errors) {
   ::dup2(errors, STDERR_FILENO);
+  // On one CPU the thread that asks is the first to run again.
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ::sched_setaffinity(0, sizeof(one), &one);
   std::vector<Socket> sockets;
   sockets.emplace_back(socket);
   auto star = StarControl::create(1, 2, std::move(sockets), limit);
@@ -31,35 +37,54 @@ constexpr int failed = 42, wouldRename = 43, neverMet = 44;
   ::_exit(monitor.hasFailed() ? failed : wouldRename);
 }
 
-TEST(Monitor, AProcessThatWasStoppedLooksFirstAndIsSilent) {
-  int pair[2], errors[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-  ASSERT_EQ(::pipe(errors), 0);
-  pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::close(pair[0]);
-    stopAndAsk(pair[1], errors[1]);
-  }
-  ::close(pair[1]);
-  ::close(errors[1]);
-  int status = 0;
-  {
+/// The others of it, one of each job: they share nothing but `errors`.
+struct Stopped {
+  pid_t child = -1;
+  std::unique_ptr<StarControl> star;
+
+  explicit Stopped(int errors) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+      return;
+    child = ::fork();
+    if (child == 0) {
+      ::close(pair[0]);
+      stopAndAsk(pair[1], errors);
+    }
+    ::close(pair[1]);
     std::vector<Socket> sockets;
     sockets.emplace_back(pair[0]);
-    auto star = StarControl::create(0, 2, std::move(sockets), limit);
-    ASSERT_TRUE(bool(star)) << toString(star.takeError());
-    ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
-    ASSERT_TRUE(WIFSTOPPED(status));
-    ::usleep(useconds_t(2 * limit * 1e6));
-    (*star)->sendFailure("process 1 does not answer");
+    if (auto made = StarControl::create(0, 2, std::move(sockets), limit))
+      star = std::move(*made);
+    else
+      consumeError(made.takeError());
   }
-  ::kill(child, SIGCONT);
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status));
-  // Its monitor may be faster and end it.
-  EXPECT_TRUE(WEXITSTATUS(status) == failed || WEXITSTATUS(status) == 1)
-      << WEXITSTATUS(status);
+};
+
+TEST(Monitor, AProcessThatWasStoppedLooksFirstAndIsSilent) {
+  int errors[2], status = 0;
+  ASSERT_EQ(::pipe(errors), 0);
+  // Its threads race: several times.
+  std::vector<Stopped> all;
+  for (int job = 0; job < 4; ++job) {
+    all.emplace_back(errors[1]);
+    ASSERT_TRUE(all.back().star);
+    ASSERT_EQ(::waitpid(all.back().child, &status, WUNTRACED),
+              all.back().child);
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+  ::close(errors[1]);
+  ::usleep(useconds_t(2 * limit * 1e6));
+  for (Stopped &one : all) {
+    one.star->sendFailure("process 1 does not answer");
+    one.star.reset();
+    ::kill(one.child, SIGCONT);
+    ASSERT_EQ(::waitpid(one.child, &status, 0), one.child);
+    ASSERT_TRUE(WIFEXITED(status));
+    // Its monitor may be faster and end it.
+    EXPECT_TRUE(WEXITSTATUS(status) == failed || WEXITSTATUS(status) == 1)
+        << WEXITSTATUS(status);
+  }
   char text[200] = "";
   EXPECT_EQ(::read(errors[0], text, sizeof(text) - 1), 0) << text;
   ::close(errors[0]);
