@@ -10,6 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -191,10 +192,14 @@ MpiNetwork::~MpiNetwork() {
     impl->mover.join();
 }
 
-/// Of several processes that all get the same error the first one prints.
+/// Of several processes that all wait in vain the first one says so, and ends
+/// before the others; the second one, should that be the one that is missing.
+static double lateSeconds(const LaunchInfo &launch, double seconds) {
+  return seconds + std::min(launch.process * 2, 3u);
+}
 static std::string lateText(const LaunchInfo &launch, const char *tool,
                             StringRef text) {
-  if (launch.process != 0)
+  if (launch.process > 1)
     return "";
   return formatv("{0}: error: {1}\n", tool, text);
 }
@@ -231,7 +236,7 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
         formatv("{0} has not started after {1} s (--limit): not all of the {2} "
                 "processes are there",
                 known.name, textOfNumber(seconds), launch.processes);
-    Watchdog watchdog(seconds + (launch.process != 0),
+    Watchdog watchdog(lateSeconds(launch, seconds),
                       lateText(launch, tool, text));
     code = impl->mpi->init(&impl->world);
   }
