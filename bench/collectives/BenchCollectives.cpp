@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Times of an all-reduce of float32 between two ranks, in turns: as threads, as
-// processes, and beside them a memcpy of as many bytes by one thread.
+// processes, and beside them a memcpy of as many bytes by one thread. Started
+// by mpirun -n 2: also by our transport over MPI, and by MPI itself.
 
+#include "MpiPair.h"
 #include "colrow/runtime/CPU/SharedMemory.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -73,12 +75,6 @@ public:
 
 private:
   static constexpr uint64_t arenaBytes = 2 * largest;
-  static Mesh meshOfTwo() {
-    Mesh mesh;
-    mesh.sizes = {ranks};
-    mesh.names = {"tp"};
-    return mesh;
-  }
 
   Mesh mesh;
   PageLayout layout;
@@ -102,18 +98,40 @@ double timed(unsigned calls, function_ref<void()> f) {
   return passed.count() / calls;
 }
 
-/// One rank's part of a turn; both ranks do as much, so they meet.
-double allReduce(const Machine &machine, Communicator &group, unsigned rank,
-                 int64_t bytes) {
-  auto run = [&](int64_t count) {
-    group.run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
-               plan::DType::f32, count, 0, 0, 0, machine.source(rank),
-               machine.destination(rank)});
-  };
+/// Seconds of a call of `run`, which takes a number of elements: one rank's
+/// part of a turn. All ranks do as much, so they meet.
+double turn(int64_t bytes, function_ref<void(int64_t)> run) {
   // Enough for the other one to be awake, and barriers to find that out.
   for (int i = 0; i < 32; ++i)
     run(1);
   return timed(callsOf(bytes), [&] { run(bytes / int64_t(sizeof(float))); });
+}
+
+double allReduce(Communicator &group, const void *source, void *destination,
+                 int64_t bytes) {
+  return turn(bytes, [&](int64_t count) {
+    group.run({plan::CollectiveKind::all_reduce, plan::Reduction::sum,
+               plan::DType::f32, count, 0, 0, 0, source, destination});
+  });
+}
+
+double allReduce(const Machine &machine, Communicator &group, unsigned rank,
+                 int64_t bytes) {
+  return allReduce(group, machine.source(rank), machine.destination(rank),
+                   bytes);
+}
+
+/// By our transport, and by MPI.
+std::pair<double, double> allReduce(MpiPair &pair, int64_t bytes) {
+  pair.meet();
+  double ours =
+      allReduce(pair.ours(), pair.source(), pair.destination(), bytes);
+  pair.meet();
+  double theirs = turn(bytes, [&](int64_t count) {
+    if (pair.theirs(int(count)) != 0)
+      orExit(createStringError("MPI_Allreduce failed"));
+  });
+  return {ours, theirs};
 }
 
 /// All that a rank does, in the order in which the first does it.
@@ -124,8 +142,11 @@ void followAsRank1(Machine &machine) {
       allReduce(machine, *group, 1, bytes);
 }
 
-double best(const std::vector<double> &values) {
-  return *std::min_element(values.begin(), values.end());
+/// The same for the other process of mpirun's.
+void followByMpi(MpiPair &pair) {
+  for (int64_t bytes = smallest; bytes <= largest; bytes *= 4)
+    for (unsigned round = 0; round < roundCount; ++round)
+      allReduce(pair, bytes);
 }
 
 std::string sizeText(int64_t bytes) {
@@ -133,24 +154,50 @@ std::string sizeText(int64_t bytes) {
                          : std::to_string(bytes >> 20) + " MiB";
 }
 
-/// The first rank's side: times, and the table.
-void measure(Machine &threads, Machine &processes) {
+/// The best seconds of all turns of a size.
+struct Row {
+  static constexpr double never = 1e9;
+  double copy = never, threads = never, processes = never, ours = never,
+         theirs = never;
+
+  void print(int64_t bytes) const {
+    outs() << format("| %s | %.2f | %.1f | %.1f |", sizeText(bytes).c_str(),
+                     copy * 1e6, threads * 1e6, processes * 1e6);
+    if (ours < never)
+      outs() << format(" %.1f | %.1f |", ours * 1e6, theirs * 1e6);
+    outs() << format(" %.2f |\n", processes / threads);
+    outs().flush();
+  }
+};
+
+void keepLess(double &best, double seconds) { best = std::min(best, seconds); }
+
+void printHead(bool hasMpi) {
+  outs() << "| float32, 2 ranks | memcpy us | threads us | processes us |"
+         << (hasMpi ? " ours over MPI us | MPI_Allreduce us |" : "")
+         << " processes / threads |\n|" << (hasMpi ? " --- | --- |" : "")
+         << " --- | --- | --- | --- | --- |\n";
+}
+
+/// The first rank's side: times, and the table. `pair` may be null.
+void measure(Machine &threads, Machine &processes, MpiPair *pair) {
   auto threadGroup = threads.group(0), processGroup = processes.group(0);
-  outs() << "| float32, 2 ranks | memcpy us | threads us | processes us | "
-            "processes / threads |\n| --- | --- | --- | --- | --- |\n";
+  printHead(pair);
   for (int64_t bytes = smallest; bytes <= largest; bytes *= 4) {
-    std::vector<double> copies, byThreads, byProcesses;
+    Row row;
     for (unsigned round = 0; round < roundCount; ++round) {
-      copies.push_back(timed(callsOf(bytes), [&] {
-        std::memcpy(threads.destination(0), threads.source(0), bytes);
-      }));
-      byThreads.push_back(allReduce(threads, *threadGroup, 0, bytes));
-      byProcesses.push_back(allReduce(processes, *processGroup, 0, bytes));
+      keepLess(row.copy, timed(callsOf(bytes), [&] {
+                 std::memcpy(threads.destination(0), threads.source(0), bytes);
+               }));
+      keepLess(row.threads, allReduce(threads, *threadGroup, 0, bytes));
+      keepLess(row.processes, allReduce(processes, *processGroup, 0, bytes));
+      if (!pair)
+        continue;
+      auto [ours, theirs] = allReduce(*pair, bytes);
+      keepLess(row.ours, ours);
+      keepLess(row.theirs, theirs);
     }
-    double thread = best(byThreads), process = best(byProcesses);
-    outs() << format("| %s | %.2f | %.1f | %.1f | %.2f |\n",
-                     sizeText(bytes).c_str(), best(copies) * 1e6, thread * 1e6,
-                     process * 1e6, process / thread);
+    row.print(bytes);
   }
 }
 
@@ -166,22 +213,42 @@ pid_t startProcess(const Machine &machine) {
   ::_exit(0);
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv, "Times of collectives\n");
+/// All of it; MPI starts when the other process is there, which has none.
+int run(const LaunchInfo &launch) {
   Machine threads, processes;
   threads.fill();
   processes.fill();
   pid_t child = startProcess(processes);
   if (child < 0)
     orExit(createStringError("cannot start a process"));
+  std::unique_ptr<MpiPair> pair;
+  if (launch.isMpi())
+    pair = orExit(MpiPair::start(launch, largest));
   threads.open(/*processRanks=*/2);
   processes.open(/*processRanks=*/1);
   std::thread other([&] { followAsRank1(threads); });
-  measure(threads, processes);
+  measure(threads, processes, pair.get());
   other.join();
   int status = 1;
   ::waitpid(child, &status, 0);
+  if (pair)
+    pair->finish();
   return status == 0 ? 0 : 1;
+}
+
+int runAsSecond(const LaunchInfo &launch) {
+  auto pair = orExit(MpiPair::start(launch, largest));
+  followByMpi(*pair);
+  pair->finish();
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "Times of collectives\n");
+  LaunchInfo launch = orExit(recognise("", "", environmentOf));
+  if (launch.processes > 2)
+    orExit(createStringError("is for two processes: mpirun -n 2"));
+  return launch.process == 0 ? run(launch) : runAsSecond(launch);
 }
