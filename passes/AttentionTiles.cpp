@@ -13,8 +13,7 @@ using kernel::Expr;
 
 template <typename Op>
 LogicalResult TiledAttention<Op>::forEachTile(
-    llvm::function_ref<LogicalResult(const Tile &)> body, Step before,
-    Step after) {
+    llvm::function_ref<LogicalResult(const Tile &)> body, Step endGroup) {
   OpBuilder::InsertionGuard guard(builder);
   auto enter = [&](int64_t trips) {
     auto loop = LoopOp::create(builder, op.getLoc(), trips, op.getNameAttr());
@@ -23,8 +22,6 @@ LogicalResult TiledAttention<Op>::forEachTile(
   };
   enter(b);
   enter(m);
-  if (before && failed(before()))
-    return failure();
   LoopOp heads = enter(g);
   for (int64_t row = 0; row < s; row += tileRows) {
     Tile tile{row, std::min(tileRows, s - row), 0, t};
@@ -36,7 +33,7 @@ LogicalResult TiledAttention<Op>::forEachTile(
       return failure();
   }
   builder.setInsertionPointAfter(heads);
-  return after ? after() : success();
+  return endGroup ? endGroup() : success();
 }
 
 template <typename Op>

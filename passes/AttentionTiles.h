@@ -38,11 +38,10 @@ public:
 
   using Step = llvm::function_ref<llvm::LogicalResult()>;
   /// Calls `body` for each tile, in loops over batch, groups and heads of a
-  /// group, and `before` and `after` around the heads of each group; it fails
-  /// where they do.
+  /// group, and `endGroup` after the heads of each; it fails where they do.
   llvm::LogicalResult
   forEachTile(llvm::function_ref<llvm::LogicalResult(const Tile &)> body,
-              Step before = {}, Step after = {});
+              Step endGroup = {});
 
   bool isNarrow() { return !elementOf(op.getQ()).isF32(); }
   /// Scratch for `elements` of `element`.

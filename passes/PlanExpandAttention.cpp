@@ -56,17 +56,13 @@ class KeySum {
 public:
   KeySum(TiledAttention<AttentionGradOp> &attention, OpOperand &out)
       : attention(attention), out(out), f32(attention.builder.getF32Type()) {
-    if (attention.isNarrow())
+    if (attention.isNarrow()) {
       sum = attention.scratch(attention.t * attention.d, f32);
-    else
+      fill(*sum, 1);
+    } else {
       fill({out.get(), attention.op.getAddresses()[out.getOperandNumber()]},
            attention.b * attention.m);
-  }
-
-  LogicalResult startGroup() {
-    if (sum)
-      fill(*sum, 1);
-    return success();
+    }
   }
 
   void add(const Tile &tile, Place z, OpOperand &x, float alpha) {
@@ -77,20 +73,19 @@ public:
                             sum ? attention.d : attention.keyLd(), /*beta=*/1);
   }
 
-  /// Rounds the sum once.
-  LogicalResult endGroup() {
-    if (!sum)
-      return success();
+  /// Rounds a group's scratch to where it goes, and clears it for the next one.
+  void endGroup(kernel::RowKernelBuilder &rows, SmallVectorImpl<Place> &args) {
     Place to = attention.keyed(out, 0);
     // Outside the loop over heads, which moves nothing.
     to.at =
         Affine(to.at.base, ArrayRef(to.at.loops).drop_front(), to.at.coords);
-    kernel::RowKernelBuilder rows({attention.t}, attention.d);
     int from = rows.denseArg(kernel::Elem::F32, kernel::Access::Read);
     int target = rows.arg(kernelElem(to.buffer), kernel::Access::Write,
                           {attention.keyLd()}, 1);
+    int cleared = rows.denseArg(kernel::Elem::F32, kernel::Access::Write);
     rows.store(target, rows.load(from));
-    return attention.launch(rows, {*sum, to});
+    rows.store(cleared, rows.constF32(0));
+    args.append({*sum, to, *sum});
   }
 
 private:
@@ -114,11 +109,14 @@ static LogicalResult expand(AttentionGradOp op, KernelTable &kernels,
   Place probs = attention.asOperand(scores),
         dprobs = attention.asOperand(dscores);
   KeySum dk(attention, op.getDkMutable()), dv(attention, op.getDvMutable());
-  auto start = [&] {
-    return failure(failed(dk.startGroup()) || failed(dv.startGroup()));
-  };
-  auto end = [&] {
-    return failure(failed(dk.endGroup()) || failed(dv.endGroup()));
+  auto endGroup = [&]() -> LogicalResult {
+    if (!attention.isNarrow())
+      return success();
+    kernel::RowKernelBuilder rows({attention.t}, attention.d);
+    SmallVector<Place> args;
+    dk.endGroup(rows, args);
+    dv.endGroup(rows, args);
+    return attention.launch(rows, args);
   };
   auto addTile = [&](const Tile &tile) -> LogicalResult {
     attention.products(tile, op.getQMutable(), op.getKMutable(),
@@ -150,7 +148,7 @@ static LogicalResult expand(AttentionGradOp op, KernelTable &kernels,
                       op.getDqMutable());
     return success();
   };
-  return attention.forEachTile(addTile, start, end);
+  return attention.forEachTile(addTile, endGroup);
 }
 
 namespace {

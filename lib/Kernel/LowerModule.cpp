@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One conversion from scf, arith, math, vector and func to the llvm dialect.
-// Kernels are emitted without redundancy, so nothing is simplified here; before
-// it, conversions of bf16 become integer arithmetic.
+// Kernels are emitted without redundancy, so nothing is simplified here.
 
 #include "LowerModule.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -14,7 +13,6 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,7 +23,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -41,11 +38,6 @@ void registerKernelDialects(DialectRegistry &registry) {
 
 llvm::Error lowerModule(ModuleOp module) {
   MLIRContext *context = module.getContext();
-  // As integers, the same bits on every target: instructions for bf16 differ in
-  // what they do with denormals, and where there are none LLVM calls a library.
-  RewritePatternSet expansions(context);
-  arith::populateExpandBFloat16Patterns(expansions);
-  walkAndApplyPatterns(module, std::move(expansions));
   LLVMTypeConverter converter(context);
   RewritePatternSet patterns(context);
   populateSCFToControlFlowConversionPatterns(patterns);

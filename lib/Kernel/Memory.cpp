@@ -16,6 +16,12 @@ static mlir::Type withElement(mlir::Type shape, mlir::Type element) {
   return vector ? vector.clone(element) : element;
 }
 
+/// 0 of a scalar.
+static unsigned lanesOf(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.getNumElements() : 0;
+}
+
 mlir::Type Memory::pointerType() {
   return LLVM::LLVMPointerType::get(b.getContext());
 }
@@ -68,28 +74,69 @@ mlir::Type Memory::storedType(Elem elem) {
   }
 }
 
-Value Memory::fromStored(Elem elem, Value stored) {
-  mlir::Type shape = stored.getType();
-  if (elem == Elem::BF16) {
-    Value narrow = arith::BitcastOp::create(
-        b, withElement(shape, b.getBF16Type()), stored);
-    return arith::ExtFOp::create(b, withElement(shape, b.getF32Type()), narrow);
+// Conversions of bf16 are integer arithmetic, the same bits on every target:
+// instructions for bf16 differ in what they do with denormals, and where there
+// are none LLVM calls a library.
+
+/// f32 of the bits of bf16: exact.
+Value Memory::widen(Value narrow) {
+  auto shape = [&](mlir::Type element) {
+    return withElement(narrow.getType(), element);
+  };
+  Value bits = arith::ExtUIOp::create(b, shape(b.getI32Type()), narrow);
+  Value by = values.constant(Type::I32, lanesOf(narrow), 16);
+  return arith::BitcastOp::create(b, shape(b.getF32Type()),
+                                  arith::ShLIOp::create(b, bits, by));
+}
+
+/// The bits of bf16 nearest to an f32, ties to even; a NaN stays one.
+Value Memory::narrow(Value wide) {
+  unsigned lanes = lanesOf(wide);
+  auto constant = [&](int64_t bits) {
+    return values.constant(Type::I32, lanes, bits);
+  };
+  mlir::Type words = withElement(wide.getType(), b.getI32Type());
+  Value bits = arith::BitcastOp::create(b, words, wide);
+  Value high = arith::ShRUIOp::create(b, bits, constant(16));
+  Value odd = arith::AndIOp::create(b, high, constant(1));
+  Value half = arith::AddIOp::create(b, bits, constant(0x7fff));
+  Value rounded = arith::AddIOp::create(b, half, odd);
+  Value quiet = arith::OrIOp::create(b, bits, constant(0x400000));
+  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, wide, wide);
+  return upperHalves(values.select(isNan, quiet, rounded));
+}
+
+/// Of i32, as i16. Of vectors by picking every other half, which is one
+/// instruction where shifts and truncations are several.
+Value Memory::upperHalves(Value words) {
+  unsigned lanes = lanesOf(words);
+  if (lanes == 0) {
+    Value high =
+        arith::ShRUIOp::create(b, words, values.constant(Type::I32, 0, 16));
+    return arith::TruncIOp::create(b, b.getI16Type(), high);
   }
+  Value halves = vector::BitCastOp::create(
+      b, VectorType::get(2 * lanes, b.getI16Type()), words);
+  SmallVector<int64_t> odd;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    odd.push_back(2 * lane + 1);
+  return vector::ShuffleOp::create(b, halves, halves, odd);
+}
+
+Value Memory::fromStored(Elem elem, Value stored) {
+  if (elem == Elem::BF16)
+    return widen(stored);
   if (elem == Elem::I1) {
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(shape));
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(stored.getType()));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stored, zero);
   }
   return stored;
 }
 
 Value Memory::toStored(Elem elem, Value value) {
-  mlir::Type shape = value.getType(),
-             type = withElement(shape, storedType(elem));
-  if (elem == Elem::BF16) {
-    Value narrow =
-        arith::TruncFOp::create(b, withElement(shape, b.getBF16Type()), value);
-    return arith::BitcastOp::create(b, type, narrow);
-  }
+  if (elem == Elem::BF16)
+    return narrow(value);
+  mlir::Type type = withElement(value.getType(), storedType(elem));
   return elem == Elem::I1 ? arith::ExtUIOp::create(b, type, value) : value;
 }
 

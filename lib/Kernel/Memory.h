@@ -52,6 +52,9 @@ private:
   mlir::Type storedType(Elem elem);
   mlir::Value loadStored(Elem elem, const Place &place);
   void storeStored(mlir::Value stored, Elem elem, const Place &place);
+  mlir::Value widen(mlir::Value narrow);
+  mlir::Value narrow(mlir::Value wide);
+  mlir::Value upperHalves(mlir::Value words);
   mlir::Value fromStored(Elem elem, mlir::Value stored);
   mlir::Value toStored(Elem elem, mlir::Value value);
 

@@ -43,7 +43,8 @@ static void narrow(uint16_t *__restrict to, const float *__restrict from,
     to[i] = toBf16(from[i]);
 }
 
-/// Two ranks: the common case, one pass.
+// Two ranks: the common case, one pass.
+
 COLROW_CLONES
 static void addPair(const float *a, const float *b, float *x, float *y,
                     int64_t count) {
@@ -61,6 +62,35 @@ static void addPair(const float *a, const float *b, float *x, float *y,
     x[i] = sum;
     y[i] = sum;
   }
+}
+
+COLROW_CLONES
+static void addBf16Pair(const uint16_t *a, const uint16_t *b, uint16_t *x,
+                        uint16_t *y, int64_t count) {
+  constexpr int64_t strip = 64;
+  int64_t i = 0;
+  for (; i + strip <= count; i += strip) {
+    uint16_t sums[strip];
+    for (int64_t j = 0; j < strip; ++j)
+      sums[j] = toBf16(fromBf16(a[i + j]) + fromBf16(b[i + j]));
+    std::memcpy(x + i, sums, sizeof(sums));
+    std::memcpy(y + i, sums, sizeof(sums));
+  }
+  for (; i < count; ++i) {
+    uint16_t sum = toBf16(fromBf16(a[i]) + fromBf16(b[i]));
+    x[i] = sum;
+    y[i] = sum;
+  }
+}
+
+template <typename T>
+static void addPairBy(void (*add)(const T *, const T *, T *, T *, int64_t),
+                      ArrayRef<const char *> sources,
+                      ArrayRef<char *> destinations, int64_t count) {
+  add(reinterpret_cast<const T *>(sources[0]),
+      reinterpret_cast<const T *>(sources[1]),
+      reinterpret_cast<T *>(destinations.front()),
+      reinterpret_cast<T *>(destinations.back()), count);
 }
 
 namespace {
@@ -186,12 +216,12 @@ static void reduceTiles(plan::Reduction reduction, ArrayRef<unsigned> axes,
 void reduceInOrder(plan::DType dtype, plan::Reduction reduction,
                    ArrayRef<unsigned> axes, ArrayRef<const char *> sources,
                    ArrayRef<char *> destinations, int64_t count) {
-  if (dtype == plan::DType::f32 && reduction == plan::Reduction::sum &&
-      sources.size() == 2 && destinations.size() <= 2)
-    return addPair(reinterpret_cast<const float *>(sources[0]),
-                   reinterpret_cast<const float *>(sources[1]),
-                   reinterpret_cast<float *>(destinations.front()),
-                   reinterpret_cast<float *>(destinations.back()), count);
+  bool isPair = reduction == plan::Reduction::sum && sources.size() == 2 &&
+                destinations.size() <= 2;
+  if (isPair && dtype == plan::DType::f32)
+    return addPairBy(addPair, sources, destinations, count);
+  if (isPair && dtype == plan::DType::bf16)
+    return addPairBy(addBf16Pair, sources, destinations, count);
   switch (dtype) {
   case plan::DType::f32:
     return reduceTiles<Plain<float>>(reduction, axes, sources, destinations,

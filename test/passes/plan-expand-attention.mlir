@@ -186,8 +186,8 @@ plan.program "bf16" phases ["forward"] {
 
 // -----
 
-// Gradients of keys and values are sums of f32, of a group by itself, and
-// rounded once.
+// Gradients of keys and values are sums of f32, of a group by itself, rounded
+// once by the kernel that clears them for the next group.
 
 // CHECK-LABEL: plan.program "bf16_gradient"
 plan.program "bf16_gradient" phases ["forward"] {
@@ -204,19 +204,18 @@ plan.program "bf16_gradient" phases ["forward"] {
   // CHECK: %[[P:.*]] = plan.buffer 12800 : !plan.buffer<bf16>
   // CHECK: %[[DS:.*]] = plan.buffer 12800 : !plan.buffer<bf16>
   // CHECK: %[[SK:.*]] = plan.buffer 1600 : !plan.buffer<f32>
-  // CHECK: %[[SV:.*]] = plan.buffer 1600 : !plan.buffer<f32>
+  // CHECK-NEXT: plan.fill %[[SK]] : f32 bytes 1600 with 0
+  // CHECK-NEXT: %[[SV:.*]] = plan.buffer 1600 : !plan.buffer<f32>
+  // CHECK-NEXT: plan.fill %[[SV]] : f32 bytes 1600 with 0
   // CHECK-NEXT: plan.loop 2 {
   // CHECK-NEXT: plan.loop 3 {
-  // CHECK-NEXT: plan.fill %[[SK]] : f32 bytes 1600 with 0
-  // CHECK-NEXT: plan.fill %[[SV]] : f32 bytes 1600 with 0
   // CHECK-NEXT: plan.loop 5 {
   // CHECK: plan.gemm 100 x 4 x 64 %[[P]] : bf16 by 100 transposed, {{.*}} : bf16 by 60 to %[[SV]] : f32 by 4 beta 1.000000e+00
   // CHECK: plan.gemm 100 x 4 x 64 %[[DS]] : bf16 by 100 transposed, {{.*}} : bf16 by 60 to %[[SK]] : f32 by 4 alpha 5.000000e-01 beta 1.000000e+00
   // CHECK: plan.gemm 64 x 4 x 100 %[[DS]] : bf16 by 100, {{.*}} : bf16 by 60
   // CHECK: plan.gemm 100 x 4 x 36 %[[P]] : bf16 by 100 transposed, {{.*}} to %[[SV]] : f32 by 4 beta 1.000000e+00
   // CHECK: }
-  // CHECK-NEXT: plan.launch @[[ROUND:.*]](%[[SK]] : f32 for 1600, %[[DK]][2 + 8 * l0 + 2400 * l1] : bf16 for 2384)
-  // CHECK-NEXT: plan.launch @[[ROUND]](%[[SV]] : f32 for 1600, %[[DV]][4 + 8 * l0 + 2400 * l1] : bf16 for 2384)
+  // CHECK-NEXT: plan.launch @{{.*}}(%[[SK]] : f32 for 1600, %[[DK]][2 + 8 * l0 + 2400 * l1] : bf16 for 2384, %[[SK]] : f32 for 1600, %[[SV]] : f32 for 1600, %[[DV]][4 + 8 * l0 + 2400 * l1] : bf16 for 2384, %[[SV]] : f32 for 1600)
   plan.attention_grad %q : bf16, %k : bf16, %k : bf16, %lse : f32, %q : bf16 to %dq : bf16, %dk[2] : bf16, %dv[4] : bf16 sizes [2, 3, 5, 100, 100, 4] scale 0.5
   plan.end
 }

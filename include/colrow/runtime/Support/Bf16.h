@@ -18,9 +18,8 @@ inline float fromBf16(uint16_t bits) {
 /// To the nearest, ties to even; a NaN stays one.
 inline uint16_t toBf16(float value) {
   auto bits = llvm::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+  return uint16_t((value != value ? bits | 0x400000 : rounded) >> 16);
 }
 
 } // namespace colrow::runtime
