@@ -173,6 +173,11 @@ bool parseProcesses(ProcessOptions &options) {
       !(options.limit >= 0.1 && options.limit <= 1e6))
     return complain("--limit takes seconds from 0.1 to 1000000, not '" + limit +
                     "'");
+  if (options.processes > 1 && !launcher.empty())
+    return complain("-n " + processes + " starts processes and --launcher " +
+                    launcher +
+                    " says who has started this one: give one of "
+                    "them");
   options.launcher = launcher;
   options.rendezvous = rendezvous;
   options.trustNetwork = trustNetwork;
