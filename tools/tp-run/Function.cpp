@@ -82,7 +82,7 @@ static Error setInputs(const FunctionOptions &options, Executor &executor,
 
 static Error runOnce(const FunctionOptions &options, Processes &processes) {
   Job &job = processes.job();
-  if (Error error = checkFiles(options))
+  if (Error error = checkFiles(options, job.processes()))
     return error;
   if (Error error = compareOptions(job, options))
     return error;

@@ -95,7 +95,7 @@ Error Trainer::prepare() {
   if (job.isFirst() && !isStandardOutputOpen())
     return failure("standard output is closed: progress cannot be shown; send "
                    "it to a file or to /dev/null");
-  if (Error error = checkFiles(options))
+  if (Error error = checkFiles(options, job.processes()))
     return error;
   if (Error error = compareOptions(job, options))
     return error;
