@@ -279,7 +279,8 @@ Error Trainer::run() {
     return error;
   if (Error error = start())
     return error;
-  if (Error error = openData())
+  // No process enters a collective that another does not come to.
+  if (Error error = job.agree(openData()))
     return error;
   if (folder)
     if (Error error = folder->begin())
