@@ -2,7 +2,7 @@
 //
 // What a folder holds before it is saved to, and whether that may be replaced.
 
-#include "State.h"
+#include "OwnSteps.h"
 #include "WholeTensor.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
@@ -213,7 +213,7 @@ Error CheckpointFolder::begin() {
 
 /// All processes must see one folder: what the first puts there.
 Error CheckpointFolder::share() {
-  std::string name = ".shared-" + run;
+  std::string name = sharedFileName(run);
   if (job.isFirst()) {
     if (folder->kindOf(name) == EntryKind::file)
       if (Error error = folder->remove(name)) // of a killed run of this name
@@ -277,7 +277,7 @@ Error CheckpointFolder::makeFolders() {
 
 /// Whether the file system has links: not all have.
 Error CheckpointFolder::tryLinks() {
-  std::string name = ".link-" + run;
+  std::string name = trialLinkName(run);
   if (folder->kindOf(name) == EntryKind::link)
     if (Error error = folder->remove(name)) // of a killed run of this name
       return error;
