@@ -155,6 +155,8 @@ Error CheckpointFolder::linkTop() const {
     // Anything else that could stand there was refused, but a config.json.
     if (folder->kindOf(name) != EntryKind::nothing)
       continue;
+    if (Error error = checkRunning())
+      return error;
     if (Error error = folder->link((currentName + "/" + name).str(), name))
       return error;
   }
