@@ -48,6 +48,10 @@ struct Executor::Impl {
         job(options.job ? *options.job : own), mesh(plan),
         mine(job.ranksOf(job.process(), mesh.ranks())), ranks(mine.count),
         threads(mine) {}
+  ~Impl() {
+    if (monitor)
+      monitor->unwatch();
+  }
 
   Error share();
   Error connect(MachineMemory memory);
@@ -100,6 +104,7 @@ Error Executor::Impl::share() {
   machine = std::move(*shared);
   for (unsigned r = mine.first; r < mine.end(); ++r)
     machine->page().status(r).op.store(-1);
+  watch();
   MachineMemory memory;
   RankRange all = machine->ranks();
   for (unsigned r = all.first; r < all.end(); ++r)
@@ -233,10 +238,7 @@ void Executor::Impl::watch() {
 
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 
-Executor::~Executor() {
-  if (impl->monitor)
-    impl->monitor->unwatch();
-}
+Executor::~Executor() = default;
 
 static Error checkShares(unsigned ranks, unsigned processes) {
   if (ranks % processes != 0)
@@ -263,7 +265,6 @@ Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
     return std::move(error);
   if (Error error = impl->allocate())
     return std::move(error);
-  impl->watch();
   return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
