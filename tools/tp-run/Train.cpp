@@ -124,7 +124,9 @@ Error Trainer::openFolders() {
     if (!opened)
       return opened.takeError();
     resumed = std::move(*opened);
-    if (Error error = compare(job, {{"what --resume names", resumed->mark()}}))
+    if (Error error =
+            compare(job, {{"what --resume names",
+                           resumed->mark([this] { job.progress(); })}}))
       return error;
     append_range(notes, resumed->notes());
   }
@@ -186,7 +188,7 @@ Error Trainer::openData() {
     return opened.takeError();
   feed.emplace(*executor, *program, std::move(*opened));
   std::string name = sys::path::filename(options.data).str();
-  std::string mark = contentMark(options.data);
+  std::string mark = contentMark(options.data, [this] { job.progress(); });
   if (Error error = compare(job, {{"the contents of --data", mark}}))
     return error;
   if (!state.dataMark.empty() && state.dataMark != mark)
