@@ -7,6 +7,7 @@
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Support/Thread.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,7 +18,6 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
-#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -29,9 +29,13 @@ namespace {
 class Watchdog {
 public:
   Watchdog(double seconds, std::string text)
-      : deadline(Deadline::in(seconds)), text(std::move(text)),
-        thread([this] { watch(); }) {}
+      : deadline(Deadline::in(seconds)), text(std::move(text)) {}
+  Error start() {
+    return thread.start([this] { watch(); });
+  }
   ~Watchdog() {
+    if (!thread.joinable())
+      return;
     {
       std::lock_guard<std::mutex> lock(mutex);
       isOver = true;
@@ -54,7 +58,7 @@ private:
   bool isOver = false;
   std::mutex mutex;
   std::condition_variable changed;
-  std::thread thread;
+  Thread thread;
 };
 
 /// MPI libraries and what they load take signals; the program's own stay.
@@ -113,7 +117,7 @@ struct MpiNetwork::Impl {
   std::string tool;
   std::function<void(StringRef)> told;
   std::atomic<bool> isEnding{false};
-  std::thread mover;
+  Thread mover;
 
   /// What was sent goes on its way although no rank waits for anything.
   void move() {
@@ -127,7 +131,14 @@ struct MpiNetwork::Impl {
       fail(code);
   }
   [[noreturn]] void fail(int code);
+  [[noreturn]] void end(const Twine &text) const;
 };
+
+void MpiNetwork::Impl::end(const Twine &text) const {
+  std::string line = (tool + ": error: " + text + "\n").str();
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(1);
+}
 
 void MpiNetwork::Impl::fail(int code) {
   char text[COLROW_MPI_TEXT];
@@ -135,9 +146,7 @@ void MpiNetwork::Impl::fail(int code) {
   std::string line = formatv("{0}: {1}", world.library, text);
   if (told)
     told(line);
-  line = formatv("{0}: error: {1}\n", tool, line);
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
-  ::_exit(1);
+  end(line);
 }
 
 static std::string defaultPath(const Known &known) {
@@ -238,6 +247,8 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
                 known.name, textOfNumber(seconds), launch.processes);
     Watchdog watchdog(lateSeconds(launch, seconds),
                       lateText(launch, tool, text));
+    if (Error error = watchdog.start())
+      return std::move(error);
     code = impl->mpi->init(&impl->world);
   }
   if (code != 0) {
@@ -248,7 +259,8 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
   if (Error error = checkWorld(launch, known, impl->world))
     return std::move(error);
   Impl &running = *impl;
-  impl->mover = std::thread([&running] { running.move(); });
+  if (Error error = running.mover.start([&running] { running.move(); }))
+    return std::move(error);
   return std::unique_ptr<MpiNetwork>(new MpiNetwork(std::move(impl)));
 }
 
@@ -288,6 +300,8 @@ void MpiNetwork::finish() {
                     formatv("{0}: error: {1} does not end after {2} s\n",
                             impl->tool, impl->world.library,
                             textOfNumber(impl->limit)));
+  if (Error error = watchdog.start())
+    impl->end(toString(std::move(error)));
   (void)impl->mpi->finalize();
 }
 
