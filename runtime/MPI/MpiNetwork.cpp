@@ -115,6 +115,7 @@ struct MpiNetwork::Impl {
   ColrowMpiWorld world = {};
   double limit = 0;
   std::string tool;
+  std::mutex mutex; // of told: the mover may fail at any time
   std::function<void(StringRef)> told;
   std::atomic<bool> isEnding{false};
   Thread mover;
@@ -144,8 +145,13 @@ void MpiNetwork::Impl::fail(int code) {
   char text[COLROW_MPI_TEXT];
   mpi->describe(code, text);
   std::string line = formatv("{0}: {1}", world.library, text);
-  if (told)
-    told(line);
+  std::function<void(StringRef)> tell;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    tell = told;
+  }
+  if (tell)
+    tell(line);
   end(line);
 }
 
@@ -270,6 +276,7 @@ unsigned MpiNetwork::maxTag() const { return impl->world.max_tag; }
 StringRef MpiNetwork::library() const { return impl->world.library; }
 
 void MpiNetwork::onFailure(std::function<void(StringRef)> told) {
+  std::lock_guard<std::mutex> lock(impl->mutex);
   impl->told = std::move(told);
 }
 
