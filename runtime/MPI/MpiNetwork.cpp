@@ -7,6 +7,7 @@
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/Thread.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -49,7 +50,8 @@ private:
     std::unique_lock<std::mutex> lock(mutex);
     if (changed.wait_until(lock, deadline.time(), [this] { return isOver; }))
       return;
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    if (!text.empty() && takeLastWord())
+      (void)!::write(STDERR_FILENO, text.data(), text.size());
     ::_exit(1);
   }
 
@@ -137,7 +139,8 @@ struct MpiNetwork::Impl {
 
 void MpiNetwork::Impl::end(const Twine &text) const {
   std::string line = (tool + ": error: " + text + "\n").str();
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  if (takeLastWord())
+    (void)!::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(1);
 }
 
