@@ -85,6 +85,9 @@ struct StarControl::Impl {
   std::optional<bool> claimAnswer;
 };
 
+/// Most bytes of a text that process 0 tells the others.
+constexpr size_t maxTextBytes = 16 * 1024;
+
 /// What a gather is for: the first byte of all that is given to it.
 constexpr char gatherPurpose = 'g', leavePurpose = 'b';
 

@@ -72,7 +72,7 @@ void StarControl::Impl::lose(unsigned from, StringRef why) {
   changed.notify_all();
   if (isLeaving)
     return;
-  std::string text = nameOf(from) + why.str();
+  std::string text = nameOf(from) + why.take_front(maxTextBytes).str();
   states[from].isGone = true;
   if (isHub())
     postToOthers(from,

@@ -72,6 +72,19 @@ TEST(Star, ProcessThatDoesNotComeIsNamedByAll) {
   });
 }
 
+TEST(Star, OfManyLateOnesEightAreNamed) {
+  runStar(12, 0.3, [&](StarControl &star) {
+    if (star.process() != 0) {
+      while (!star.stateOf(0).isGone)
+        ::usleep(1000);
+      return;
+    }
+    EXPECT_EQ(textOf(star.gather("x")),
+              "process 1, process 2, process 3, process 4, process 5, process "
+              "6, process 7, process 8 and 3 more do not answer for 0.3 s");
+  });
+}
+
 /// Process 0 comes so late that process 1 would have stopped waiting, were it
 /// not told who is missing, and that process 0 is there.
 TEST(Star, TimeOfACallCounts) {
