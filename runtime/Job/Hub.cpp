@@ -10,10 +10,25 @@
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 using namespace llvm;
 
 namespace colrow::runtime {
+
+/// Where a name, such as that of the machine itself in Debian's /etc/hosts,
+/// leads to addresses of this machine only.
+static bool isNameOfLoopback(StringRef host, ArrayRef<Socket> listeners) {
+  char address[sizeof(in6_addr)];
+  std::string text = host.str();
+  if (host == "localhost" || ::inet_pton(AF_INET, text.c_str(), address) == 1 ||
+      ::inet_pton(AF_INET6, text.c_str(), address) == 1)
+    return false;
+  return all_of(listeners, [](const Socket &listener) {
+    return addressOf(listener).isLoopback();
+  });
+}
 
 Hub::Hub(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Hub::~Hub() = default;
@@ -27,6 +42,7 @@ Expected<std::unique_ptr<Hub>> Hub::listen(const MeetingPlace &place,
   auto impl = std::make_unique<Impl>(job, shownAddress(place.host, port),
                                      place.pendingSeconds);
   impl->listeners = std::move(*sockets);
+  impl->isNameOfLoopback = isNameOfLoopback(place.host, impl->listeners);
   return std::unique_ptr<Hub>(new Hub(std::move(impl)));
 }
 
@@ -208,9 +224,13 @@ Error Hub::Impl::timeout(double seconds) {
     if (dropped[kind] > 0)
       notes.push_back(formatv("{0} dropped {1}", dropped[kind], kinds[kind]));
   std::string text =
-      formatv("{0} {1} of {2} did not join at {3} for {4} s{5}{6}",
+      formatv("{0} {1} of {2} did not join at {3} for {4} s{5}{6}{7}",
               late.size() == 1 ? "process" : "processes", join(late, ", "),
               members.size(), at, textOfNumber(seconds),
+              isNameOfLoopback ? "; it listens on loopback only, where no "
+                                 "other machine can reach it: give "
+                                 "--rendezvous ADDRESS:PORT"
+                               : "",
               notes.empty() ? "" : "; connections: ", join(notes, ", "));
   std::string frame =
       frameOf(MessageWriter(MessageKind::failed).rest(text).message());

@@ -32,7 +32,6 @@ struct Hub::Impl {
   void acceptAll(const Socket &listener);
   bool makeRoom();
   double secondsUntilRoom() const;
-  void receive(Pending &pending);
   /// True: it has its place, or is dropped.
   bool advance(Pending &pending);
   void admit(Pending &pending);
@@ -44,7 +43,9 @@ struct Hub::Impl {
   const std::string at; // HOST:PORT
   const double pendingSeconds;
   std::vector<Socket> listeners;
-  std::list<Pending> pending;  // the oldest first
+  std::list<Pending> pending; // the oldest first
+  /// Of a host by name that is loopback: others may find another machine.
+  bool isNameOfLoopback = false;
   std::vector<Socket> members; // by process; none yet, or at 0
   std::array<unsigned, refusalKinds> dropped = {};
   std::vector<unsigned> left; // joined, and were gone before all had

@@ -226,6 +226,18 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
   EXPECT_EQ(textOf(StarControl::create(1, 4, std::move(*first), 5)), text);
 }
 
+TEST(Rendezvous, NameOfLoopbackIsTold) {
+  // No address as text, so a name.
+  MeetingPlace place = {"127.1", 0};
+  RunningHub hub(jobOf(2), 0.05, place);
+  hub.thread.join();
+  EXPECT_EQ(hub.error,
+            "process 1 of 2 did not join at 127.1:" +
+                std::to_string(hub.place.port) +
+                " for 0.05 s; it listens on loopback only, where no other "
+                "machine can reach it: give --rendezvous ADDRESS:PORT");
+}
+
 TEST(Rendezvous, SlowOnesAreDropped) {
   MeetingPlace place = {loopback, 0, false, /*pendingSeconds=*/0.1};
   RunningHub hub(jobOf(2), 0.5, place);
