@@ -60,11 +60,10 @@ static Error whoHasIt(const Address &address, const std::string &at,
                       const JobDescription &job, const std::string &other) {
   if (other.empty())
     return failure("{0} cannot listen on {1}: another program has that port; "
-                   "choose one with MASTER_PORT or --rendezvous",
+                   "choose one with --rendezvous",
                    job.title(), at);
   return failure("{0} cannot listen on {1}: that is where {2} waits for its "
-                 "processes; choose another port with MASTER_PORT or "
-                 "--rendezvous",
+                 "processes; choose another port with --rendezvous",
                  job.title(), at, other);
 }
 
