@@ -90,7 +90,6 @@ struct Known {
 
 static constexpr Known knownLibraries[] = {
     {LauncherKind::openmpi, "openmpi", "Open MPI", "libopenmpi-dev"},
-    {LauncherKind::pmix, "openmpi", "Open MPI", "libopenmpi-dev"},
     {LauncherKind::mpich, "mpich", "MPICH", "libmpich-dev"},
     {LauncherKind::mvapich, "mvapich", "MVAPICH", nullptr},
 };
