@@ -35,6 +35,9 @@ private:
   size_t taken = 0; // of buffer's bytes
 };
 
+/// Waits until `fd` can be read (`events` POLLIN) or written (POLLOUT), or has
+/// ended.
+llvm::Error waitFor(int fd, short events, Deadline deadline);
 /// Sends all bytes. The socket may be blocking or not. Never raises SIGPIPE.
 llvm::Error sendAll(int fd, llvm::StringRef bytes, Deadline deadline);
 /// Receives exactly `size` bytes.
