@@ -3,8 +3,8 @@
 // Events as Chrome's trace format.
 
 #include "colrow/runtime/Core/Trace.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/JointFile.h"
-#include "colrow/runtime/Job/Machine.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"

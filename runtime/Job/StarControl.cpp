@@ -4,7 +4,7 @@
 
 #include "colrow/runtime/Job/StarControl.h"
 #include "StarImpl.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 // where, or why not.
 
 #include "colrow/runtime/MPI/MpiMeeting.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/MPI/MpiNetwork.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"

@@ -4,7 +4,7 @@
 
 #include "colrow/runtime/Job/Handshake.h"
 #include "SocketPair.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/Token.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"

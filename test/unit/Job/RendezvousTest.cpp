@@ -6,7 +6,7 @@
 #include "SocketPair.h"
 #include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Frames.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "gtest/gtest.h"
 #include <arpa/inet.h>
@@ -231,11 +231,11 @@ TEST(Rendezvous, NameOfLoopbackIsTold) {
   MeetingPlace place = {"127.1", 0};
   RunningHub hub(jobOf(2), 0.05, place);
   hub.thread.join();
-  EXPECT_EQ(hub.error,
-            "process 1 of 2 did not join at 127.1:" +
-                std::to_string(hub.place.port) +
-                " for 0.05 s; it listens on loopback only, where no other "
-                "machine can reach it: give --rendezvous ADDRESS:PORT");
+  EXPECT_EQ(
+      hub.error,
+      "process 1 of 2 did not join at 127.1:" + std::to_string(hub.place.port) +
+          " for 0.05 s; it listens on loopback only, where no other "
+          "machine can reach it: give --rendezvous ADDRESS:PORT");
 }
 
 TEST(Rendezvous, SlowOnesAreDropped) {

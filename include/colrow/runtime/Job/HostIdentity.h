@@ -2,8 +2,8 @@
 //
 // Which machine this process runs on.
 
-#ifndef COLROW_RUNTIME_JOB_MACHINE_H
-#define COLROW_RUNTIME_JOB_MACHINE_H
+#ifndef COLROW_RUNTIME_JOB_HOSTIDENTITY_H
+#define COLROW_RUNTIME_JOB_HOSTIDENTITY_H
 
 #include <string>
 
@@ -24,4 +24,4 @@ std::string hostName();
 
 } // namespace colrow::runtime
 
-#endif // COLROW_RUNTIME_JOB_MACHINE_H
+#endif // COLROW_RUNTIME_JOB_HOSTIDENTITY_H

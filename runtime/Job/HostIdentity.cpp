@@ -2,7 +2,7 @@
 //
 // Identity of the machine.
 
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <arpa/inet.h>
