@@ -8,6 +8,7 @@
 
 #include "Link.h"
 #include "Message.h"
+#include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "colrow/runtime/Support/Thread.h"
 #include "llvm/ADT/STLExtras.h"
@@ -70,7 +71,7 @@ struct StarControl::Impl {
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::string> hosts, machines; // empty until they are known
+  std::vector<std::string> hosts; // empty until they are known
   bool hasSeveralHosts = false;
   std::vector<ProcessState> states;
   uint32_t sequence = 0; // of the gather that runs, or comes next

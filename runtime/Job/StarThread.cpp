@@ -58,7 +58,6 @@ void StarControl::Impl::receive(unsigned from) {
       return lose(from, " sent " + toString(message.takeError()));
     if (!*message)
       return;
-    states[from].lastHeard = Deadline::Clock::now();
     if (!dispatch(from, **message))
       return lose(from, " sent a message that makes no sense");
   }
@@ -192,19 +191,15 @@ bool StarControl::Impl::takeGone(MessageReader &message) {
 
 /// Process 0 speaks of everybody, the others of themselves.
 bool StarControl::Impl::takeBeat(unsigned from, MessageReader &message) {
-  auto now = Deadline::Clock::now();
   while (!message.atEnd()) {
     uint32_t about = message.number();
-    std::chrono::milliseconds age(message.number());
     StringRef progress = message.text();
     if (message.isShortOfFields() || about >= processes ||
         (isHub() && about != from) || progress.size() > maxBeatBytes)
       return false;
     if (about == process)
       continue;
-    ProcessState &state = states[about];
-    state.lastHeard = std::max(state.lastHeard, now - age);
-    state.lastBeat = progress.str();
+    states[about].lastBeat = progress.str();
   }
   return !message.isShortOfFields();
 }

@@ -275,7 +275,6 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
 unsigned MpiNetwork::process() const { return impl->world.rank; }
 unsigned MpiNetwork::processes() const { return impl->world.size; }
 unsigned MpiNetwork::maxTag() const { return impl->world.max_tag; }
-StringRef MpiNetwork::library() const { return impl->world.library; }
 
 void MpiNetwork::onFailure(std::function<void(StringRef)> told) {
   std::lock_guard<std::mutex> lock(impl->mutex);

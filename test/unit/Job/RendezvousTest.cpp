@@ -6,7 +6,6 @@
 #include "SocketPair.h"
 #include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Frames.h"
-#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "gtest/gtest.h"
 #include <arpa/inet.h>
@@ -269,7 +268,7 @@ TEST(Rendezvous, FromLaunchToControl) {
     ASSERT_EQ(textOf(control), "");
     EXPECT_EQ(textOf((*control)->gather("here")), "");
     for (unsigned other = 0; other < 3; ++other)
-      EXPECT_EQ((*control)->machineOf(other), machineId());
+      EXPECT_EQ((*control)->nameOf(other), "process " + std::to_string(other));
     EXPECT_EQ(textOf((*control)->leave()), "");
   };
   std::vector<std::thread> threads;

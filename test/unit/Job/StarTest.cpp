@@ -168,16 +168,6 @@ TEST(Star, BeatsTellOfAll) {
     }
     EXPECT_TRUE(knowsAll());
     meet(3);
-    // What is told of another one does not make it younger than it is.
-    if (star.process() < 2) {
-      for (int i = 0; i < 20; ++i) {
-        star.beat(progress);
-        ::usleep(5000);
-      }
-      auto age = Deadline::Clock::now() - star.stateOf(2).lastHeard;
-      EXPECT_GT(age, std::chrono::milliseconds(50));
-    }
-    meet(3);
     EXPECT_EQ(textOf(star.leave()), "");
   });
 }
@@ -187,8 +177,7 @@ TEST(Star, BeatsAreCutAndDoNotWait) {
   std::vector<Socket> sockets;
   sockets.push_back(std::move(pair.a));
   ASSERT_EQ(textOf(sendFrame(pair.b.descriptor(),
-                             StringRef("p\0\0\0\0gmachine\nhost", 17),
-                             Deadline::in(5))),
+                             StringRef("p\0\0\0\0ghost", 10), Deadline::in(5))),
             "");
   auto star = StarControl::create(0, 2, std::move(sockets), 5, 5);
   ASSERT_EQ(textOf(star), "");

@@ -27,8 +27,6 @@ public:
   /// The next whole frame; nothing when it is not all there. Error: a length
   /// that no frame has; nothing after it can be read.
   llvm::Expected<std::optional<std::string>> next();
-  /// False in the middle of a frame.
-  bool isBetweenFrames() const { return buffer.size() == taken; }
 
 private:
   std::string buffer;

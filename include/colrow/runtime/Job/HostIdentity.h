@@ -14,11 +14,6 @@ namespace colrow::runtime {
 /// bytes. Unique where the kernel tells nothing.
 std::string machineId();
 
-/// An address by which other machines may reach this one: of the interfaces
-/// that are up, the first that is not loopback nor of its link only. Empty when
-/// there is none.
-std::string networkAddress();
-
 /// What the machine calls itself; at most 64 printable characters.
 std::string hostName();
 

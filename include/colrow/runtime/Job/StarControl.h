@@ -7,7 +7,6 @@
 #define COLROW_RUNTIME_JOB_STARCONTROL_H
 
 #include "colrow/runtime/Job/Control.h"
-#include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Job/Socket.h"
 #include <memory>
 #include <optional>
@@ -24,8 +23,6 @@ enum class Claim {
 /// What is known of a process. What is known of one that is not connected to
 /// this one comes from process 0, with its heartbeats.
 struct ProcessState {
-  /// When something came from it last: of this process, now.
-  Deadline::Clock::time_point lastHeard;
   std::string lastBeat; // what it gave to beat()
   bool isGone = false;  // its connection ended before the job's end
 };
@@ -56,10 +53,6 @@ public:
   /// connections are closed, and no end of one is a failure.
   llvm::Error leave();
 
-  /// The machine that a process runs on, as people call it.
-  llvm::StringRef hostOf(unsigned process) const;
-  /// Equal for processes that can share memory (machineId()).
-  llvm::StringRef machineOf(unsigned process) const;
   /// "process 3", and where there are several hosts "process 3 (host b)".
   std::string nameOf(unsigned process) const;
 
