@@ -19,14 +19,14 @@ using namespace llvm;
 namespace colrow::runtime {
 
 StarControl::Impl::Impl(unsigned process, unsigned processes,
-                        std::vector<Socket> sockets, double limit)
+                        std::vector<FileDescriptor> sockets, double limit)
     : process(process), processes(processes), limit(limit),
       events(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), states(processes),
       parts(processes) {
   if (isHub())
     links.push_back(nullptr);
-  for (Socket &socket : sockets)
+  for (FileDescriptor &socket : sockets)
     links.push_back(std::make_unique<Link>(std::move(socket)));
 }
 
@@ -50,7 +50,7 @@ void StarControl::Impl::stop() {
     std::lock_guard<std::mutex> lock(mutex);
     isStopping = true;
   }
-  (void)::eventfd_write(wake.descriptor(), 1);
+  (void)::eventfd_write(wake.get(), 1);
   if (thread.joinable())
     thread.join();
   for (auto &link : links)
@@ -93,7 +93,7 @@ static Error checkHost(unsigned process, StringRef text) {
 
 Expected<std::unique_ptr<StarControl>>
 StarControl::create(unsigned process, unsigned processes,
-                    std::vector<Socket> sockets, double limit,
+                    std::vector<FileDescriptor> sockets, double limit,
                     double meetSeconds) {
   assert(process < processes &&
          sockets.size() == (process == 0 ? processes - 1 : 1));
@@ -162,7 +162,7 @@ void StarControl::beat(StringRef progress) {
       continue;
     for (const auto &message : beatsFor(unsigned(to), impl->states, about))
       if (link->postIfIdle(message.message()))
-        (void)::eventfd_write(impl->wake.descriptor(), 1);
+        (void)::eventfd_write(impl->wake.get(), 1);
   }
 }
 
@@ -205,14 +205,15 @@ Claim StarControl::claim(double seconds) {
   return *impl->claimAnswer ? Claim::granted : Claim::taken;
 }
 
-int StarControl::eventDescriptor() const { return impl->events.descriptor(); }
+int StarControl::eventDescriptor() const { return impl->events.get(); }
 
 void StarControl::clearEvents() {
   eventfd_t count;
-  (void)::eventfd_read(impl->events.descriptor(), &count);
+  (void)::eventfd_read(impl->events.get(), &count);
 }
 
-Expected<std::vector<Socket>> takeSockets(const std::vector<int> &descriptors) {
+Expected<std::vector<FileDescriptor>>
+takeSockets(const std::vector<int> &descriptors) {
   for (auto [i, fd] : enumerate(descriptors)) {
     struct stat status;
     if (fd <= STDERR_FILENO || ::fstat(fd, &status) != 0 ||
@@ -223,7 +224,7 @@ Expected<std::vector<Socket>> takeSockets(const std::vector<int> &descriptors) {
     if (is_contained(ArrayRef(descriptors).take_front(i), fd))
       return failure("COLROW_CONTROL_FDS: {0} stands there twice", fd);
   }
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   for (int fd : descriptors) {
     (void)::fcntl(fd, F_SETFD, FD_CLOEXEC);
     sockets.emplace_back(fd);

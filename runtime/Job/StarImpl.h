@@ -17,8 +17,8 @@
 namespace colrow::runtime {
 
 struct StarControl::Impl {
-  Impl(unsigned process, unsigned processes, std::vector<Socket> sockets,
-       double limit);
+  Impl(unsigned process, unsigned processes,
+       std::vector<FileDescriptor> sockets, double limit);
   ~Impl();
 
   llvm::Error start();
@@ -66,7 +66,7 @@ struct StarControl::Impl {
   const double limit;
   /// Process 0's: of each other one. Elsewhere: of process 0.
   std::vector<std::unique_ptr<Link>> links;
-  Socket events, wake; // eventfds
+  FileDescriptor events, wake; // eventfds
   Thread thread;
 
   mutable std::mutex mutex;

@@ -13,9 +13,9 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-static void clear(const Socket &eventFd) {
+static void clear(const FileDescriptor &eventFd) {
   eventfd_t count;
-  (void)::eventfd_read(eventFd.descriptor(), &count);
+  (void)::eventfd_read(eventFd.get(), &count);
 }
 
 void StarControl::Impl::run() {
@@ -25,7 +25,7 @@ void StarControl::Impl::run() {
 
 /// False when the star ends.
 bool StarControl::Impl::pollOnce() {
-  std::vector<pollfd> entries = {{wake.descriptor(), POLLIN, 0}};
+  std::vector<pollfd> entries = {{wake.get(), POLLIN, 0}};
   std::vector<unsigned> others = {0};
   for (unsigned other = 0; other < links.size(); ++other) {
     if (!links[other] || links[other]->hasEnded())
@@ -82,7 +82,7 @@ void StarControl::Impl::lose(unsigned from, StringRef why) {
 
 void StarControl::Impl::post(unsigned to, const MessageWriter &message) {
   if (links[to] && links[to]->post(message.message()))
-    (void)::eventfd_write(wake.descriptor(), 1);
+    (void)::eventfd_write(wake.get(), 1);
 }
 
 /// Process 0's: to all others but one.
@@ -94,7 +94,7 @@ void StarControl::Impl::postToOthers(unsigned but,
 }
 
 void StarControl::Impl::signalEvent() {
-  (void)::eventfd_write(events.descriptor(), 1);
+  (void)::eventfd_write(events.get(), 1);
 }
 
 bool StarControl::Impl::dispatch(unsigned from, StringRef text) {

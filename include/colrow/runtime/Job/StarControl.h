@@ -7,7 +7,7 @@
 #define COLROW_RUNTIME_JOB_STARCONTROL_H
 
 #include "colrow/runtime/Job/Control.h"
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include <memory>
 #include <optional>
 
@@ -40,8 +40,9 @@ public:
   /// call does not say another time; `meetSeconds`: the same for all to be
   /// here, since processes do not start at the same time.
   static llvm::Expected<std::unique_ptr<StarControl>>
-  create(unsigned process, unsigned processes, std::vector<Socket> sockets,
-         double limit, double meetSeconds = 60);
+  create(unsigned process, unsigned processes,
+         std::vector<FileDescriptor> sockets, double limit,
+         double meetSeconds = 60);
   ~StarControl() override;
 
   unsigned process() const override;
@@ -82,7 +83,7 @@ private:
 
 /// The sockets that a launcher passed on by number: checked to be such, and not
 /// passed on further.
-llvm::Expected<std::vector<Socket>>
+llvm::Expected<std::vector<FileDescriptor>>
 takeSockets(const std::vector<int> &descriptors);
 
 } // namespace colrow::runtime
