@@ -155,6 +155,8 @@ Error CheckpointFolder::linkTop() const {
     // Anything else that could stand there was refused, but a config.json.
     if (folder->kindOf(name) != EntryKind::nothing)
       continue;
+    if (Error error = checkRunning())
+      return error;
     if (Error error = folder->link((currentName + "/" + name).str(), name))
       return error;
   }
@@ -163,7 +165,7 @@ Error CheckpointFolder::linkTop() const {
 
 Error CheckpointFolder::switchTo(StringRef step) const {
   // By this name only a killed save of this run can have left a link.
-  std::string link = ".current-" + run;
+  std::string link = newCurrentName(run);
   if (folder->kindOf(link) == EntryKind::link)
     if (Error error = folder->remove(link))
       return error;
@@ -211,6 +213,9 @@ void CheckpointFolder::removeOld(StringRef keep) {
   SmallVector<std::string, 2> runs = {run};
   if (!replacedRun.empty())
     runs.push_back(replacedRun);
+  if (job.hasFailed())
+    return;
+  removeLeftovers(*folder, runs);
   for (const std::string &name : *names) {
     if (name == keep || !isStepName(name) ||
         folder->kindOf(name) != EntryKind::folder)

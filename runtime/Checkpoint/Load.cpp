@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Values of parameters: from tensors of files, or from their init rule. Each
-// rank fills its own blocks on its own thread, so its memory is near it.
+// Values of parameters from tensors of files. Each rank fills its own blocks on
+// its own thread, so its memory is near it.
 
+#include "ParameterBlock.h"
 #include "WholeTensor.h"
-#include "colrow/runtime/Checkpoint/Init.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "colrow/runtime/Plan/DType.h"
 #include "colrow/runtime/Support/Errors.h"
@@ -16,79 +16,8 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-namespace {
-/// A rank's elements of a parameter, to be set as float32.
-class Block {
-public:
-  Block(Executor &executor, unsigned rank, const plan::Parameter &parameter)
-      : start(executor.parameter(rank, parameter)), type(parameter.dtype()),
-        map(listOf(parameter.shape()), parameter.dims(), executor.mesh(),
-            rank) {}
-
-  const BlockMap &blocks() const { return map; }
-  int64_t bytes() const { return map.localElements() * elementBytes(type); }
-  void clear() { std::memset(start, 0, bytes()); }
-
-  /// Calls fill(done, count, out) for parts of elements [local, local + count),
-  /// and stores what it writes.
-  template <typename F> void set(int64_t local, int64_t count, F fill) {
-    if (type == plan::DType::f32)
-      return fill(0, count, reinterpret_cast<float *>(start) + local);
-    auto *out = reinterpret_cast<uint16_t *>(start) + local;
-    float part[1024];
-    for (int64_t done = 0; done < count; done += std::size(part)) {
-      int64_t n = std::min<int64_t>(std::size(part), count - done);
-      fill(done, n, part);
-      for (int64_t i = 0; i < n; ++i)
-        out[done + i] = toBf16(part[i]);
-    }
-  }
-
-  float get(int64_t local) const {
-    if (type == plan::DType::f32)
-      return reinterpret_cast<const float *>(start)[local];
-    return fromBf16(reinterpret_cast<const uint16_t *>(start)[local]);
-  }
-
-private:
-  char *start;
-  plan::DType type; // f32 or bf16
-  BlockMap map;
-};
-} // namespace
-
-/// Work between two signs of progress: elements, bytes.
-static constexpr int64_t initialized = 1 << 20;
+/// Bytes between two signs of progress.
 static constexpr uint64_t readBytes = 64 << 20;
-
-void initializeParameters(Executor &executor, uint64_t seed,
-                          bool onlyWithoutSources) {
-  const plan::Plan &plan = executor.plan();
-  if (!plan.parameters())
-    return;
-  executor.onRanks([&](unsigned rank) {
-    for (const plan::Parameter *parameter : *plan.parameters()) {
-      const plan::Parameter &value = valueOf(plan, *parameter);
-      if (onlyWithoutSources && hasSources(value))
-        continue;
-      Block block(executor, rank, *parameter);
-      block.clear();
-      executor.job().progress();
-      block.blocks().forEachRun([&](int64_t local, int64_t whole,
-                                    int64_t count) {
-        for (int64_t at = 0; at < count; at += initialized) {
-          int64_t part = std::min(initialized, count - at);
-          block.set(local + at, part, [&](int64_t done, int64_t n, float *out) {
-            initialValues(value.init(), seed, value.id(), whole + at + done, n,
-                          out);
-          });
-          if (part == initialized)
-            executor.job().progress();
-        }
-      });
-    }
-  });
-}
 
 static Error checkTensor(const ModelFiles &files, const NamedSource &source) {
   TensorPlace place = files.find(source.tensor);
@@ -140,7 +69,7 @@ private:
 /// What a rank stores of `map`, whose first element is `first` of the whole
 /// parameter.
 static void loadBlock(const Staged &tensor, const SourceMap &map, int64_t first,
-                      Block &block) {
+                      ParameterBlock &block) {
   int64_t last = first + map.elements();
   block.blocks().forEachRun([&](int64_t local, int64_t whole, int64_t count) {
     int64_t begin = std::max(whole, first);
@@ -167,7 +96,7 @@ static Error loadParameter(Executor &executor, const ModelFiles &files,
     if (Error error = tensor.read(files.find(source.tensor)))
       return error;
     executor.onRanks([&](unsigned rank) {
-      Block block(executor, rank, parameter);
+      ParameterBlock block(executor, rank, parameter);
       if (first == 0)
         block.clear();
       loadBlock(tensor, source.map, first, block);
@@ -257,7 +186,8 @@ static bool isSquare(const plan::Parameter &parameter) {
 }
 
 /// What a checkpoint of ours cannot hold, as text; empty for none.
-static StringRef faultOf(const plan::Parameter &parameter, const Block &block) {
+static StringRef faultOf(const plan::Parameter &parameter,
+                         const ParameterBlock &block) {
   bool squares = isSquare(parameter);
   for (int64_t i = 0, n = block.blocks().localElements(); i < n; ++i) {
     if (!std::isfinite(block.get(i)))
@@ -274,7 +204,7 @@ static Error checkValues(Executor &executor, const Wanted &wanted) {
   const plan::Parameter &parameter = *wanted.parameter;
   executor.onRanks([&](unsigned rank) {
     faults[rank - ranks.first] =
-        faultOf(parameter, Block(executor, rank, parameter));
+        faultOf(parameter, ParameterBlock(executor, rank, parameter));
   });
   for (StringRef fault : faults)
     if (!fault.empty())

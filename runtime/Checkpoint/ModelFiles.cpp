@@ -92,10 +92,10 @@ TensorPlace ModelFiles::find(StringRef tensor) const {
   return {file, file->find(tensor)};
 }
 
-std::string ModelFiles::mark() const {
+std::string ModelFiles::mark(function_ref<void()> onBlock) const {
   std::vector<std::string> marks;
   for (const auto &file : files)
-    marks.push_back(contentMark(file->path()));
+    marks.push_back(contentMark(file->path(), onBlock));
   return join(marks, ",");
 }
 

@@ -20,6 +20,21 @@ bool isStepName(StringRef name) {
          name == "current";
 }
 
+std::string newCurrentName(StringRef run) { return (".current-" + run).str(); }
+std::string trialLinkName(StringRef run) { return (".link-" + run).str(); }
+std::string sharedFileName(StringRef run) { return (".shared-" + run).str(); }
+
+/// Nothing depends on them: what cannot be removed stays.
+void removeLeftovers(const Folder &folder, ArrayRef<std::string> runs) {
+  for (StringRef run : runs)
+    for (const auto &[name, kind] :
+         {std::pair(newCurrentName(run), EntryKind::link),
+          {trialLinkName(run), EntryKind::link},
+          {sharedFileName(run), EntryKind::file}})
+      if (folder.kindOf(name) == kind)
+        consumeError(folder.remove(name));
+}
+
 std::string unfinishedName(const Folder &folder, StringRef run) {
   std::string base = (unfinished + run).str(), name = base;
   for (unsigned again = 1; folder.kindOf(name) != EntryKind::nothing; ++again)

@@ -17,6 +17,16 @@ namespace colrow::runtime {
 /// not. `current` is one where a copy made a folder of the link.
 bool isStepName(llvm::StringRef name);
 
+/// Names of what a run leaves in its folder for a moment: a link that becomes
+/// `current`, one that shows that there are links, a file that all processes
+/// are to see.
+std::string newCurrentName(llvm::StringRef run);
+std::string trialLinkName(llvm::StringRef run);
+std::string sharedFileName(llvm::StringRef run);
+
+/// Removes those of `runs` that a kill has left.
+void removeLeftovers(const Folder &folder, llvm::ArrayRef<std::string> runs);
+
 /// A name for a step that `run` writes or removes; no entry has it yet.
 std::string unfinishedName(const Folder &folder, llvm::StringRef run);
 

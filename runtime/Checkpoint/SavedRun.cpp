@@ -164,10 +164,11 @@ Expected<SavedRun> SavedRun::open(const Executor &executor, StringRef path,
   return result;
 }
 
-std::string SavedRun::mark() const {
+std::string SavedRun::mark(function_ref<void()> onBlock) const {
   return formatv("step {0}, seed {1}, sample {2} of run {3}, {4}, {5}",
                  training.step, training.seed, training.samples, runName,
-                 contentMark(modelFile), contentMark(optimizerFile));
+                 contentMark(modelFile, onBlock),
+                 contentMark(optimizerFile, onBlock));
 }
 
 Error SavedRun::load(Executor &executor) const {

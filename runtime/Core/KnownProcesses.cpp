@@ -32,6 +32,25 @@ bool KnownProcesses::isNeighbour(unsigned process) const {
          is_contained(watched.machine->processes(), process);
 }
 
+/// One that waits for no other, if there is one: programs of ranks differ, and
+/// so do the numbers of instructions that they have executed.
+unsigned KnownProcesses::furthestBehind(unsigned process) const {
+  const JobPage &page = watched.machine->page();
+  auto key = [&](unsigned r) {
+    const RankStatus &status = page.status(r);
+    bool isBusy = status.op.load() >= 0 && status.waitingSince.load() == 0;
+    return std::pair(!isBusy, status.executed.load());
+  };
+  unsigned share = watched.mine.count, rank = process * share;
+  auto least = key(rank);
+  for (unsigned r = rank + 1; r < (process + 1) * share; ++r)
+    if (auto other = key(r); other < least) {
+      least = other;
+      rank = r;
+    }
+  return rank;
+}
+
 /// Progress is that of the host and of all ranks; a process waits when its host
 /// does, or when all ranks do that are running.
 const Beat &KnownProcesses::tell(uint64_t hostProgress, bool isGathering) {
@@ -42,7 +61,6 @@ const Beat &KnownProcesses::tell(uint64_t hostProgress, bool isGathering) {
   if (!watched.machine)
     return beat;
   bool isRunning = false, isBusy = false;
-  unsigned last = watched.mine.first;
   const JobPage &page = watched.machine->page();
   for (unsigned r = watched.mine.first; r < watched.mine.end(); ++r) {
     RankStatus &status = page.status(r);
@@ -50,11 +68,9 @@ const Beat &KnownProcesses::tell(uint64_t hostProgress, bool isGathering) {
     beat.progress += status.executed.load();
     isRunning |= status.op.load() >= 0;
     isBusy |= status.op.load() >= 0 && status.waitingSince.load() == 0;
-    if (status.executed.load() < page.status(last).executed.load())
-      last = r;
   }
   beat.isWaiting |= isRunning && !isBusy;
-  beat.place = watched.place(last);
+  beat.place = watched.place(furthestBehind(star.process()));
   return beat;
 }
 
@@ -82,14 +98,7 @@ std::string KnownProcesses::nameOf(unsigned process) const {
   }
   if (!machine)
     return star.nameOf(process);
-  // Of several ranks the one that is furthest behind.
-  unsigned share = watched.mine.count, rank = process * share;
-  auto executed = [&](unsigned r) {
-    return machine->page().status(r).executed.load();
-  };
-  for (unsigned r = rank; r < (process + 1) * share; ++r)
-    if (executed(r) < executed(rank))
-      rank = r;
+  unsigned rank = furthestBehind(process);
   return formatv("rank {0} ({1}), last at {2}", rank, star.nameOf(process),
                  watched.place(rank));
 }
@@ -117,8 +126,9 @@ std::optional<std::string> KnownProcesses::findSilent() const {
     if (process == star.process())
       continue;
     const Known &other = known[process];
-    double age =
-        isNeighbour(process) ? other.heartbeat.age() : other.serial.age();
+    // Who has not come to the page yet tells of itself by messages.
+    bool byPage = isNeighbour(process) && other.heartbeat.hasBegun();
+    double age = byPage ? other.heartbeat.age() : other.serial.age();
     if (age > limit)
       return formatv("{0}: does not answer for {1} s", nameOf(process),
                      textOfNumber(limit))

@@ -19,6 +19,7 @@ public:
     last = number;
   }
   double age() const { return seconds; }
+  bool hasBegun() const { return last != 0; }
 
 private:
   uint64_t last = 0;
@@ -66,6 +67,8 @@ private:
   bool hasEnded(unsigned process) const;
   std::optional<std::string> findSilent() const;
   std::optional<std::string> findStuck() const;
+  /// Of the ranks of a process of this machine.
+  unsigned furthestBehind(unsigned process) const;
   std::string nameOf(unsigned process) const;
 
   const StarControl &star;

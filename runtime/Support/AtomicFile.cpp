@@ -83,10 +83,10 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::createIn(const Folder &folder,
   return file;
 }
 
-/// Never creates, never follows a link.
-static Expected<int> openToJoin(int folder, StringRef name, StringRef path) {
-  int fd =
-      ::openat(folder, name.str().c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+/// Never creates.
+static Expected<int> openToJoin(int folder, StringRef name, StringRef path,
+                                int flags) {
+  int fd = ::openat(folder, name.str().c_str(), O_WRONLY | O_CLOEXEC | flags);
   if (fd < 0)
     return failure("{0}: cannot open what the first process created: {1}", path,
                    strerror(errno));
@@ -96,8 +96,10 @@ static Expected<int> openToJoin(int folder, StringRef name, StringRef path) {
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::join(StringRef path,
                                                        StringRef temporary) {
   ignoreSizeSignal();
-  Expected<int> fd =
-      openToJoin(AT_FDCWD, temporary.empty() ? path : temporary, path);
+  // A path that is written directly may be a link, a temporary name never is.
+  bool direct = temporary.empty();
+  Expected<int> fd = openToJoin(AT_FDCWD, direct ? path : temporary, path,
+                                direct ? 0 : O_NOFOLLOW);
   if (!fd)
     return fd.takeError();
   std::unique_ptr<AtomicFile> file(
@@ -109,7 +111,8 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::join(StringRef path,
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::joinIn(const Folder &folder,
                                                          StringRef name) {
   ignoreSizeSignal();
-  Expected<int> fd = openToJoin(folder.descriptor(), name, folder.pathOf(name));
+  Expected<int> fd =
+      openToJoin(folder.descriptor(), name, folder.pathOf(name), O_NOFOLLOW);
   if (!fd)
     return fd.takeError();
   std::unique_ptr<AtomicFile> file(

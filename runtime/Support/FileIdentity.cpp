@@ -77,7 +77,7 @@ Error refuseOverwriting(ArrayRef<const char *> arguments) {
                         : refuseOverwriting("-o", output, inputs);
 }
 
-std::string contentMark(StringRef path) {
+std::string contentMark(StringRef path, function_ref<void()> onBlock) {
   constexpr int64_t blockBytes = 4096, maxBlocks = 64;
   int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -95,6 +95,7 @@ std::string contentMark(StringRef path) {
     ssize_t got = ::pread(fd, block, blockBytes, last * i / (blocks - 1));
     if (got > 0)
       text.insert(text.end(), block, block + got);
+    onBlock();
   }
   ::close(fd);
   return formatv("{0}:{1:x16}", int64_t(status.st_size), xxh3_64bits(text));

@@ -118,8 +118,8 @@ colrow.check([run.returncode for run in both] == [1, 1] and "".join(errors).coun
              and errors[0].startswith(f"tp-run: error: process 1 of 2: {cut[1]}"), f"data cut: {errors}")
 
 
-# Slow, for longer than the limit in all, but it gets on.
-SHORT = 0.5
+# Slow, for longer than the limit in all, but it gets on: each delay is so short that a busy machine may add to it.
+SLOW, DELAY = 1.5, 0.1
 for name, call, more in (("slow-disk", "pwrite64", ("--seed", 1)), ("slow-files", "pread64", ("--resume", work / "slow-disk"))):
     delays = []
 
@@ -127,11 +127,11 @@ for name, call, more in (("slow-disk", "pwrite64", ("--seed", 1)), ("slow-files"
         # The first ones are the loader's of shared libraries.
         if process == 1 and count > 20 and len(delays) < 20:
             delays.append(count)
-            time.sleep(0.15 * SHORT)
+            time.sleep(DELAY)
         return True
 
     folder = work / name
-    run = holding.Held(runs.command("-n", 2, *more, "--save", folder, steps=2 if call == "pwrite64" else 3, limit=SHORT), call,
+    run = holding.Held(runs.command("-n", 2, *more, "--save", folder, steps=2 if call == "pwrite64" else 3, limit=SLOW), call,
                        wait, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     out, error = run.communicate(timeout=60)
     run.release()

@@ -61,3 +61,11 @@ for environment in (by_hand.environment(0, 1, port), {"OMPI_COMM_WORLD_RANK": "0
                     {"PMI_RANK": "0", "PMI_SIZE": "1"}, {"WORLD_SIZE": "2"},
                     {"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}):
     colrow.succeed("tp-run", *run, env=environment)
+
+# A process is told who has started it, or starts others: its copies would have the same options.
+for launcher in ("threads", "env"):
+    done = colrow.run("tp-run", *run, "-n", 2, "--launcher", launcher, env=by_hand.environment(0, 1, port), timeout=30)
+    colrow.check(done.returncode == 2 and done.stderr.count("\n") == 1 and f"--launcher {launcher}" in done.stderr,
+                 f"-n 2 --launcher {launcher}: exit code {done.returncode}: {done.stderr}")
+colrow.refuse("tp-run", *run, "-n", 2, env={"COLROW_PROCESS": "0", "COLROW_PROCESSES": "1"}, says=("-n 2", "COLROW_PROCESS"),
+              timeout=30)

@@ -26,7 +26,8 @@ std::error_code ToldElsewhere::convertToErrorCode() const {
 }
 
 Error finish(Job &job, Error error) {
-  error = job.fail(std::move(error));
+  // Also without one: those that have none must not leave the others' unsaid.
+  error = job.agree(std::move(error));
   if (!error || job.isFirst())
     return error;
   consumeError(std::move(error));

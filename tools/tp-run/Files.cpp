@@ -8,6 +8,8 @@
 #include "colrow/runtime/Support/FileIdentity.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <fcntl.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace llvm;
@@ -68,7 +70,34 @@ static Error checkOutput(StringRef option, StringRef path,
   return Error::success();
 }
 
-Error checkFiles(const Options &options) {
+/// Whether bytes have places in what `path` names, there or not.
+static bool hasPlaces(const std::string &path) {
+  using sys::fs::file_type;
+  sys::fs::file_status status;
+  if (sys::fs::status(path, status))
+    return true;
+  if (status.type() != file_type::character_file)
+    return status.type() != file_type::fifo_file &&
+           status.type() != file_type::socket_file;
+  int fd = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0)
+    return true;
+  bool result = ::lseek(fd, 0, SEEK_CUR) >= 0;
+  ::close(fd);
+  return result;
+}
+
+/// Of a file that all processes write, each its part.
+static Error checkJoint(StringRef option, const std::string &path,
+                        unsigned processes) {
+  if (processes == 1 || path.empty() || hasPlaces(path))
+    return Error::success();
+  return failure("{0} {1}: several processes cannot write to a pipe or a "
+                 "terminal: give a file",
+                 option, path);
+}
+
+Error checkFiles(const Options &options, unsigned processes) {
   std::vector<InputPath> taken = inputsOf(options);
   for (auto [option, path] :
        {std::pair<StringRef, StringRef>("--report", options.report),
@@ -80,14 +109,18 @@ Error checkFiles(const Options &options) {
       return error;
     taken.push_back({option.str(), path.str()});
   }
-  return Error::success();
+  if (Error error = checkJoint("--trace", options.trace, processes))
+    return error;
+  return checkJoint("--dump-outputs", options.dumpOutputs, processes);
 }
 
-Error checkFiles(const FunctionOptions &options) {
-  return checkOutput("--outputs", options.outputs,
-                     {{"the plan", options.plan},
-                      {"--inputs", options.inputs},
-                      {"--weights", options.weights}});
+Error checkFiles(const FunctionOptions &options, unsigned processes) {
+  if (Error error = checkOutput("--outputs", options.outputs,
+                                {{"the plan", options.plan},
+                                 {"--inputs", options.inputs},
+                                 {"--weights", options.weights}}))
+    return error;
+  return checkJoint("--outputs", options.outputs, processes);
 }
 
 } // namespace colrow::tprun

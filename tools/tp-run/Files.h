@@ -11,9 +11,9 @@
 namespace colrow::tprun {
 
 /// Refuses files to write that cannot be written, that the run reads, or that
-/// two options name; looks only.
-llvm::Error checkFiles(const Options &options);
-llvm::Error checkFiles(const FunctionOptions &options);
+/// two options name, and pipes that several processes cannot write; looks only.
+llvm::Error checkFiles(const Options &options, unsigned processes);
+llvm::Error checkFiles(const FunctionOptions &options, unsigned processes);
 
 } // namespace colrow::tprun
 

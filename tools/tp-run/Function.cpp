@@ -82,7 +82,7 @@ static Error setInputs(const FunctionOptions &options, Executor &executor,
 
 static Error runOnce(const FunctionOptions &options, Processes &processes) {
   Job &job = processes.job();
-  if (Error error = checkFiles(options))
+  if (Error error = checkFiles(options, job.processes()))
     return error;
   if (Error error = compareOptions(job, options))
     return error;
@@ -102,7 +102,8 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
     return failure("{0}: program {1} has no outputs", options.plan, *name);
   if (Error error = setParameters(options, executor))
     return error;
-  if (Error error = setInputs(options, executor, **program))
+  // No process enters a collective that another does not come to.
+  if (Error error = job.agree(setInputs(options, executor, **program)))
     return error;
   StepInputs step;
   step.seed = int64_t(options.seed.value_or(0));

@@ -17,7 +17,8 @@ using namespace colrow::runtime;
 namespace colrow::tprun {
 
 bool isLauncher(const LaunchInfo &launch, const ProcessOptions &options) {
-  return options.processes > 1 && launch.kind == LauncherKind::threads;
+  return options.processes > 1 && launch.kind == LauncherKind::threads &&
+         !environmentOf("COLROW_PROCESS");
 }
 
 static Error checkCount(const LaunchInfo &launch,
@@ -65,6 +66,10 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
   Processes result;
   pid_t parent = ::getppid();
   if (launch.kind == LauncherKind::threads) {
+    if (options.processes > 1) // no launcher, so it is a process of one
+      return failure("-n {0}: COLROW_PROCESS is set, so tp-run -n has started "
+                     "this process, and it starts no others",
+                     options.processes);
     result.jobOfAll = std::make_unique<Job>();
     return std::move(result);
   }

@@ -103,12 +103,13 @@ static uint64_t hashOf(ArrayRef<std::vector<char>> values) {
 }
 
 Error Feed::set(int64_t step) {
+  Job &job = executor.job();
   for (size_t i = 0; i < values.size(); ++i) {
     if (Error error = data->fill(step, i, values[i].data()))
       return error;
     executor.setInput(program, *data->inputs()[i], values[i].data());
+    job.progress();
   }
-  Job &job = executor.job();
   if (job.processes() == 1)
     return Error::success();
   // A process without inputs would let the others wait in the step, one with

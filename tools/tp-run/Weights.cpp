@@ -31,8 +31,9 @@ Expected<std::vector<std::string>> loadWeights(Executor &executor,
   Expected<ModelFiles> files = ModelFiles::open(folder);
   if (!files)
     return files.takeError();
-  if (Error error = compare(executor.job(),
-                            {{"the contents of --weights", files->mark()}}))
+  if (Error error = compare(
+          executor.job(), {{"the contents of --weights",
+                            files->mark([&] { executor.job().progress(); })}}))
     return std::move(error);
   auto loaded =
       loadParameters(executor, *files, Holding::model, FileOrigin::model);

@@ -64,7 +64,8 @@ public:
 
   const TrainingState &state() const { return training; }
   /// Tells another save by its run, step and the contents of its files.
-  std::string mark() const;
+  /// `onBlock`: see contentMark().
+  std::string mark(llvm::function_ref<void()> onBlock) const;
   /// Names the run that saved it; empty in old checkpoints.
   llvm::StringRef run() const { return runName; }
   /// The folder that holds its state.json.

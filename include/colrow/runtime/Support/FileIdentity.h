@@ -6,6 +6,7 @@
 #define COLROW_RUNTIME_SUPPORT_FILEIDENTITY_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -43,8 +44,10 @@ llvm::Error refuseOverwriting(llvm::StringRef option, llvm::StringRef output,
 llvm::Error refuseOverwriting(llvm::ArrayRef<const char *> arguments);
 
 /// Tells contents apart without reading all of a large file: from the size and
-/// blocks spread over it. Empty for what is no readable regular file.
-std::string contentMark(llvm::StringRef path);
+/// blocks spread over it. Empty for what is no readable regular file. `onBlock`
+/// is called for each block that was read.
+std::string contentMark(llvm::StringRef path,
+                        llvm::function_ref<void()> onBlock);
 
 } // namespace colrow::runtime
 

@@ -1,0 +1,58 @@
+# RUN: %python %s %t
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""One process alone has an error where the others have nothing more to ask of each other, or are about to enter a
+collective: its error is the message, and nobody waits for the limit. What several processes cannot write is refused
+before the run."""
+import os
+import sys
+import time
+
+import by_hand
+import colrow
+
+PRODUCT = """
+tp.parameter @a : tensor<64x64xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
+tp.parameter @b : tensor<64x64xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.5>}
+func.func @main() -> tensor<f32> {
+  %a = tp.param @a : tensor<64x64xf32>
+  %b = tp.param @b : tensor<64x64xf32>
+  %c = tp.matmul %a, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d = tp.sum_leading %c : (tensor<64x64xf32>) -> tensor<64xf32>
+  %e = tp.sum_leading %d : (tensor<64xf32>) -> tensor<f32>
+  return %e : tensor<f32>
+}
+"""
+work = colrow.workspace(sys.argv[1])
+plan = colrow.compile_plan(colrow.gpt2_config(work / "model"), work / "step.plan", 2, 4, 8)
+graph, product = work / "product.mlir", work / "product.plan"
+graph.write_text(PRODUCT)
+colrow.succeed("tp-compile", graph, "--function", "--mesh", "tp=2", "--topology", colrow.FLAT, "-o", product)
+data = colrow.random_tokens(work / "tokens.bin", 3000, 64)
+train = ("train", plan, "--seed", 1, "--data", data)
+left = work / "left"
+
+# Behind the last exchange.
+colrow.refuse("tp-run", *train, "--steps", 2, "-n", 2, "--report", "/dev/full", says=("/dev/full", "No space left on device"))
+
+# Before the first one of a run without inputs.
+for what, command in (("a function", ("function", product, "--seed", 1, "--outputs", left)),
+                      ("no step", (*train, "--steps", 0, "--save", left))):
+    environments = by_hand.environments(2, by_hand.free_port())
+    environments[1]["COLROW_BLAS"] = "nowhere.so"
+    begin = time.monotonic()
+    codes, _, errors = by_hand.together(environments, *command, "--allow-mixed-cpus", "--limit", 20)
+    colrow.check(codes == [1, 1] and errors.count("\n") == 1 and "process 1 of 2: " in errors and "nowhere.so" in errors,
+                 f"{what}: exit codes {codes}: {errors}")
+    colrow.check(time.monotonic() - begin < 15, f"{what}: waited for the limit")
+    colrow.check(not left.exists(), f"{what}: left something")
+
+# Files without places for bytes; a link to a device has them.
+pipe, null = work / "pipe", work / "null"
+os.mkfifo(pipe)
+null.symlink_to("/dev/null")
+for option in ("--trace", "--dump-outputs"):
+    outputs = colrow.compile_plan(work / "model", work / "outputs.plan", 2, 4, 8, "--outputs", "gradients")
+    command = ("tp-run", "train", outputs, *train[2:], "--steps", 1, "-n", 2, option)
+    colrow.refuse(*command, pipe, says=(option, str(pipe), "pipe"), timeout=30)
+    colrow.succeed(*command, null, timeout=30)
+colrow.refuse("tp-run", "function", product, "--seed", 1, "-n", 2, "--outputs", pipe, says=("--outputs", "pipe"), timeout=30)
