@@ -15,6 +15,7 @@
 #include "colrow/runtime/CPU/ArenaExchange.h"
 #include "FileMessages.h"
 #include "Invitation.h"
+#include "colrow/runtime/Job/Frames.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cerrno>
@@ -84,7 +85,7 @@ static std::optional<size_t> greet(Exchange &to, int socket, const ucred &peer,
   if (peer.uid != ::geteuid() || peer.pid <= 0)
     return std::nullopt;
   Expected<Hello> hello =
-      receive<Hello>(socket, std::min(to.deadline, deadlineIn(helloSeconds)));
+      receive<Hello>(socket, to.deadline.orIn(helloSeconds));
   if (!hello) {
     consumeError(hello.takeError());
     return std::nullopt;
@@ -226,7 +227,7 @@ Expected<std::vector<Neighbour>> exchangeArenas(Control &control,
                                                 ArrayRef<unsigned> members,
                                                 ArrayRef<int> own,
                                                 double seconds) {
-  Exchange exchange{members, control.process(), own, {}, {}};
+  Exchange exchange{members, control.process(), own, Deadline::in(seconds), {}};
   exchange.neighbours.resize(members.size());
   if (control.processes() == 1)
     return std::move(exchange.neighbours);
@@ -245,7 +246,7 @@ Expected<std::vector<Neighbour>> exchangeArenas(Control &control,
     return listener.takeError();
   if (members.size() == 1)
     return std::move(exchange.neighbours);
-  exchange.deadline = deadlineIn(seconds);
+  exchange.deadline = Deadline::in(seconds);
   Expected<Invitation> invitation = Invitation::of((*told)[members.front()]);
   if (!invitation)
     return invitation.takeError();

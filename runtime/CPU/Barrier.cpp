@@ -4,7 +4,7 @@
 // which all mappings of its memory share.
 
 #include "colrow/runtime/CPU/Barrier.h"
-#include <chrono>
+#include "colrow/runtime/Support/Clock.h"
 #include <climits>
 #include <ctime>
 #include <linux/futex.h>
@@ -27,12 +27,6 @@ static void pauseOnce() {
 #else
   __asm__ volatile("" ::: "memory");
 #endif
-}
-
-static int64_t steadyNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
 }
 
 bool Barrier::wait(std::atomic<int64_t> *waitingSince) const {

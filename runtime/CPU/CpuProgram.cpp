@@ -3,7 +3,7 @@
 // Running a rank's instructions.
 
 #include "CpuProgram.h"
-#include <chrono>
+#include "colrow/runtime/Support/Clock.h"
 #include <cstring>
 
 using namespace llvm;
@@ -59,12 +59,6 @@ void CpuProgram::runOne(const Step &step) {
   }
 }
 
-static int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 template <bool traced>
 void CpuProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
   for (uint32_t i = begin; i < end; ++i) {
@@ -80,10 +74,11 @@ void CpuProgram::runRange(uint32_t begin, uint32_t end, unsigned depth) {
       i += loop.body;
       continue;
     }
-    int64_t start = traced ? now() : 0;
+    int64_t start = traced ? steadyNanoseconds() : 0;
     runOne(step);
     if (traced && trace->size() < maxTraceEvents)
-      trace->push_back({program.instructions()->Get(i), start, now()});
+      trace->push_back(
+          {program.instructions()->Get(i), start, steadyNanoseconds()});
   }
 }
 

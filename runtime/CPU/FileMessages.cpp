@@ -3,6 +3,7 @@
 // SCM_RIGHTS over SOCK_SEQPACKET, never blocking for longer than a deadline.
 
 #include "FileMessages.h"
+#include "colrow/runtime/Job/Frames.h"
 #include "colrow/runtime/Support/Errors.h"
 #include <cerrno>
 #include <cstring>
@@ -23,27 +24,6 @@ union ControlRoom {
   char room[CMSG_SPACE(filesAtOnce * sizeof(int))];
 };
 } // namespace
-
-Deadline deadlineIn(double seconds) {
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<Deadline::duration>(
-             std::chrono::duration<double>(seconds));
-}
-
-Error waitFor(int socket, short events, Deadline deadline) {
-  for (;;) {
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0)
-      return failure("no answer in time");
-    pollfd waited{socket, events, 0};
-    int ready = ::poll(&waited, 1, int(std::min<int64_t>(left.count(), 1000)));
-    if (ready > 0)
-      return Error::success(); // errors are told by what follows
-    if (ready < 0 && errno != EINTR)
-      return failure("cannot wait for a socket: {0}", strerror(errno));
-  }
-}
 
 Error sendMessage(int socket, StringRef bytes, ArrayRef<int> files,
                   Deadline deadline) {

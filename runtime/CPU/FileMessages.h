@@ -6,17 +6,14 @@
 #ifndef COLROW_RUNTIME_CPU_FILEMESSAGES_H
 #define COLROW_RUNTIME_CPU_FILEMESSAGES_H
 
+#include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/FileDescriptor.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
-#include <chrono>
 #include <vector>
 
 namespace colrow::runtime {
-
-using Deadline = std::chrono::steady_clock::time_point;
-Deadline deadlineIn(double seconds);
 
 /// Sends `bytes`, not empty. Error: the other end is gone or does not take it
 /// in time.
@@ -37,9 +34,6 @@ llvm::Error sendFiles(int socket, llvm::ArrayRef<int> files, Deadline deadline);
 /// Appends exactly `count` files that sendFiles() sent.
 llvm::Error receiveFiles(int socket, size_t count,
                          std::vector<FileDescriptor> &files, Deadline deadline);
-
-/// Waits until `socket` can be read (`events` POLLIN) or written (POLLOUT).
-llvm::Error waitFor(int socket, short events, Deadline deadline);
 
 } // namespace colrow::runtime
 

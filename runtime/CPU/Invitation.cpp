@@ -69,8 +69,7 @@ Expected<FileDescriptor> acceptInvitation(const Invitation &told,
   // The listener's queue may be full for a while.
   while (::connect(socket.get(), reinterpret_cast<sockaddr *>(&address),
                    length) != 0) {
-    if ((errno != EAGAIN && errno != EINTR) ||
-        std::chrono::steady_clock::now() > deadline)
+    if ((errno != EAGAIN && errno != EINTR) || deadline.hasPassed())
       return failure("cannot connect to the first process of this machine: {0}",
                      strerror(errno));
     ::poll(nullptr, 0, 1);

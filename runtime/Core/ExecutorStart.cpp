@@ -39,10 +39,10 @@ Error Executor::Impl::connect(MachineMemory memory) {
     return Error::success();
   }
   if (!network)
-    return failure("processes run on {0} machines ({1}, {2}...), and MPI alone "
+    return failure("processes run on {0} machines ({1}, {2}{3}), and MPI alone "
                    "carries data between them: start them with mpirun",
                    placement.hosts.size(), placement.hosts[0],
-                   placement.hosts[1]);
+                   placement.hosts[1], placement.hosts.size() > 2 ? "..." : "");
   auto made = NetworkTransport::create(mesh, machine->page(), std::move(memory),
                                        placement, collectiveAxes(plan),
                                        *network, networkOptions);

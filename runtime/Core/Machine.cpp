@@ -3,7 +3,7 @@
 // Who shares memory with whom, and the memory.
 
 #include "colrow/runtime/Core/Machine.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -3,6 +3,7 @@
 // Events as Chrome's trace format.
 
 #include "colrow/runtime/Core/Trace.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/JointFile.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/Support/Format.h"
@@ -102,15 +103,38 @@ static int64_t firstBegin(const Executor &executor) {
   return result;
 }
 
+static Error noNumber() {
+  return failure("a process does not tell of its trace");
+}
+
+/// The time that is zero in the trace: of this machine's first event. Machines
+/// have clocks of their own.
+static Expected<int64_t> gatherOrigin(const Executor &executor) {
+  std::string machine = machineId();
+  auto texts = executor.job().gather(
+      formatv("{0} {1}", firstBegin(executor), machine).str());
+  if (!texts)
+    return texts.takeError();
+  int64_t origin = INT64_MAX;
+  for (StringRef text : *texts) {
+    int64_t begin = 0;
+    if (text.consumeInteger(10, begin) || !text.consume_front(" "))
+      return noNumber();
+    if (text == machine)
+      origin = std::min(origin, begin);
+  }
+  return origin;
+}
+
 /// The numbers of all processes, in their order.
-static Expected<std::vector<int64_t>> gatherNumber(Job &job, int64_t mine) {
+static Expected<std::vector<uint64_t>> gatherNumber(Job &job, uint64_t mine) {
   auto texts = job.gather(std::to_string(mine));
   if (!texts)
     return texts.takeError();
-  std::vector<int64_t> result;
+  std::vector<uint64_t> result;
   for (StringRef text : *texts)
     if (text.getAsInteger(10, result.emplace_back()))
-      return failure("a process does not tell of its trace");
+      return noNumber();
   return result;
 }
 
@@ -119,14 +143,13 @@ Error writeTrace(const Executor &executor, StringRef path) {
   Expected<JointFile> file = JointFile::create(job, path);
   if (!file)
     return file.takeError();
-  auto begins = gatherNumber(job, firstBegin(executor));
-  if (!begins)
-    return begins.takeError();
-  int64_t origin = *std::min_element(begins->begin(), begins->end());
+  Expected<int64_t> origin = gatherOrigin(executor);
+  if (!origin)
+    return origin.takeError();
   uint64_t place = 0;
   if (job.processes() > 1) {
     Track counting;
-    if (Error error = writeTracks(executor, origin, counting))
+    if (Error error = writeTracks(executor, *origin, counting))
       return error;
     auto lengths = gatherNumber(job, counting.end());
     if (!lengths)
@@ -135,7 +158,7 @@ Error writeTrace(const Executor &executor, StringRef path) {
       place += (*lengths)[process];
   }
   Track track(&*file, place);
-  if (Error error = writeTracks(executor, origin, track))
+  if (Error error = writeTracks(executor, *origin, track))
     return error;
   return file->commit();
 }

@@ -76,10 +76,10 @@ Expected<std::vector<Address>> resolve(StringRef host, uint16_t port,
   return addresses;
 }
 
-Address addressOf(const Socket &socket) {
+Address addressOf(const FileDescriptor &socket) {
   Address address;
   address.size = sizeof(address.storage);
-  if (::getsockname(socket.descriptor(), address.get(), &address.size) != 0)
+  if (::getsockname(socket.get(), address.get(), &address.size) != 0)
     return Address();
   return address;
 }
@@ -88,12 +88,13 @@ std::string errorText(int number) {
   return std::error_code(number, std::generic_category()).message();
 }
 
-Expected<Socket> connectTo(const Address &address, Deadline deadline) {
-  Socket socket(::socket(address.storage.ss_family,
-                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Expected<FileDescriptor> connectTo(const Address &address, Deadline deadline) {
+  FileDescriptor socket(::socket(address.storage.ss_family,
+                                 SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                                 0));
   if (!socket)
     return failure("{0}", errorText(errno));
-  int fd = socket.descriptor();
+  int fd = socket.get();
   if (::connect(fd, address.get(), address.size) != 0 && errno != EINPROGRESS)
     return failure("{0}", errorText(errno));
   pollfd entry = {fd, POLLOUT, 0};

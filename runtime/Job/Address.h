@@ -6,7 +6,7 @@
 #define COLROW_RUNTIME_JOB_ADDRESS_H
 
 #include "colrow/runtime/Job/Deadline.h"
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -39,13 +39,14 @@ llvm::Expected<std::vector<Address>> resolve(llvm::StringRef host,
                                              uint16_t port, bool &isTemporary);
 
 /// That of a socket's own end; of no size when there is none.
-Address addressOf(const Socket &socket);
+Address addressOf(const FileDescriptor &socket);
 
 /// What errno says.
 std::string errorText(int number);
 
 /// Connects. The socket does not block. Errors are what errno says.
-llvm::Expected<Socket> connectTo(const Address &address, Deadline deadline);
+llvm::Expected<FileDescriptor> connectTo(const Address &address,
+                                         Deadline deadline);
 
 } // namespace colrow::runtime
 

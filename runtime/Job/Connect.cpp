@@ -10,10 +10,10 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-static Expected<std::vector<Socket>> socketsOf(const LaunchInfo &info,
-                                               const ConnectOptions &options) {
+static Expected<std::vector<FileDescriptor>>
+socketsOf(const LaunchInfo &info, const ConnectOptions &options) {
   if (info.processes == 1)
-    return std::vector<Socket>();
+    return std::vector<FileDescriptor>();
   if (info.kind == LauncherKind::own)
     return takeSockets(info.controlFds);
   if (!info.hasRendezvous())
@@ -27,7 +27,7 @@ static Expected<std::vector<Socket>> socketsOf(const LaunchInfo &info,
 
 Expected<std::unique_ptr<StarControl>>
 connectJob(const LaunchInfo &info, const ConnectOptions &options) {
-  Expected<std::vector<Socket>> sockets = socketsOf(info, options);
+  Expected<std::vector<FileDescriptor>> sockets = socketsOf(info, options);
   if (!sockets)
     return sockets.takeError();
   return StarControl::create(info.process, info.processes, std::move(*sockets),

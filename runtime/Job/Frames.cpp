@@ -53,8 +53,7 @@ static Error failed(const char *action) {
                  std::error_code(errno, std::generic_category()).message());
 }
 
-/// Waits until `events`, or an end, is there.
-static Error waitFor(int fd, short events, Deadline deadline) {
+Error waitFor(int fd, short events, Deadline deadline) {
   for (;;) {
     pollfd entry = {fd, events, 0};
     int ready = ::poll(&entry, 1, deadline.millisecondsLeft());

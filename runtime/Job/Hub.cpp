@@ -10,29 +10,46 @@
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 using namespace llvm;
 
 namespace colrow::runtime {
+
+/// Where a name, such as that of the machine itself in Debian's /etc/hosts,
+/// leads to addresses of this machine only.
+static bool isNameOfLoopback(StringRef host,
+                             ArrayRef<FileDescriptor> listeners) {
+  char address[sizeof(in6_addr)];
+  std::string text = host.str();
+  if (host == "localhost" || ::inet_pton(AF_INET, text.c_str(), address) == 1 ||
+      ::inet_pton(AF_INET6, text.c_str(), address) == 1)
+    return false;
+  return all_of(listeners, [](const FileDescriptor &listener) {
+    return addressOf(listener).isLoopback();
+  });
+}
 
 Hub::Hub(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Hub::~Hub() = default;
 
 Expected<std::unique_ptr<Hub>> Hub::listen(const MeetingPlace &place,
                                            const JobDescription &job) {
-  Expected<std::vector<Socket>> sockets = listenAt(place, job);
+  Expected<std::vector<FileDescriptor>> sockets = listenAt(place, job);
   if (!sockets)
     return sockets.takeError();
   uint16_t port = addressOf(sockets->front()).port();
   auto impl = std::make_unique<Impl>(job, shownAddress(place.host, port),
                                      place.pendingSeconds);
   impl->listeners = std::move(*sockets);
+  impl->isNameOfLoopback = isNameOfLoopback(place.host, impl->listeners);
   return std::unique_ptr<Hub>(new Hub(std::move(impl)));
 }
 
 uint16_t Hub::port() const { return addressOf(impl->listeners.front()).port(); }
 
-Expected<std::vector<Socket>> Hub::accept(double seconds) {
+Expected<std::vector<FileDescriptor>> Hub::accept(double seconds) {
   Deadline deadline = Deadline::in(seconds);
   while (!impl->isComplete() && !deadline.hasPassed())
     impl->pollOnce(deadline);
@@ -46,12 +63,12 @@ Expected<std::vector<Socket>> Hub::accept(double seconds) {
 
 bool Hub::Impl::isComplete() const {
   return all_of(drop_begin(members),
-                [](const Socket &member) { return bool(member); });
+                [](const FileDescriptor &member) { return bool(member); });
 }
 
 /// A new connection takes a few hundred bytes at once, or is no matter.
-static void sendNow(const Socket &socket, StringRef bytes) {
-  (void)::send(socket.descriptor(), bytes.data(), bytes.size(),
+static void sendNow(const FileDescriptor &socket, StringRef bytes) {
+  (void)::send(socket.get(), bytes.data(), bytes.size(),
                MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -82,11 +99,11 @@ void Hub::Impl::drop(Refusal why) { ++dropped[unsigned(why)]; }
 void Hub::Impl::pollOnce(Deadline deadline) {
   std::vector<pollfd> entries;
   // Those that have joined may have sent something: that is for later.
-  for (const Socket &member : drop_begin(members))
-    entries.push_back({member.descriptor(), POLLRDHUP, 0});
+  for (const FileDescriptor &member : drop_begin(members))
+    entries.push_back({member.get(), POLLRDHUP, 0});
   size_t firstPending = entries.size();
   for (const Pending &one : pending) {
-    entries.push_back({one.socket.descriptor(), POLLIN, 0});
+    entries.push_back({one.socket.get(), POLLIN, 0});
     deadline = deadline.orIn(one.deadline.secondsLeft());
   }
   size_t firstListener = entries.size();
@@ -94,8 +111,8 @@ void Hub::Impl::pollOnce(Deadline deadline) {
   if (untilRoom > 0)
     deadline = deadline.orIn(untilRoom);
   else
-    for (const Socket &listener : listeners)
-      entries.push_back({listener.descriptor(), POLLIN, 0});
+    for (const FileDescriptor &listener : listeners)
+      entries.push_back({listener.get(), POLLIN, 0});
   if (::poll(entries.data(), entries.size(), deadline.millisecondsLeft()) < 0)
     return; // a signal
   noticeEnds(ArrayRef(entries).take_front(firstPending));
@@ -113,16 +130,16 @@ void Hub::Impl::noticeEnds(ArrayRef<pollfd> entries) {
   for (auto [i, entry] : enumerate(entries)) {
     if (entry.fd < 0 || entry.revents == 0)
       continue;
-    members[i + 1].close();
+    members[i + 1].reset();
     if (!is_contained(left, unsigned(i + 1)))
       left.push_back(unsigned(i + 1));
   }
 }
 
-void Hub::Impl::acceptAll(const Socket &listener) {
+void Hub::Impl::acceptAll(const FileDescriptor &listener) {
   for (size_t i = 0; i < maxPending && makeRoom(); ++i) {
-    Socket socket(::accept4(listener.descriptor(), nullptr, nullptr,
-                            SOCK_CLOEXEC | SOCK_NONBLOCK));
+    FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr,
+                                    SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket) {
       pending.push_back({std::move(socket), HubHandshake(job, randomNonce()),
                          Deadline::Clock::now(), Deadline::in(pendingSeconds)});
@@ -142,8 +159,7 @@ void Hub::Impl::acceptAll(const Socket &listener) {
 bool Hub::Impl::advance(Pending &one) {
   if (one.events) {
     char bytes[maxBytesBeforeProof + 1];
-    ssize_t got =
-        ::recv(one.socket.descriptor(), bytes, sizeof(bytes), MSG_DONTWAIT);
+    ssize_t got = ::recv(one.socket.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
       drop(Refusal::ended);
       return true;
@@ -208,13 +224,17 @@ Error Hub::Impl::timeout(double seconds) {
     if (dropped[kind] > 0)
       notes.push_back(formatv("{0} dropped {1}", dropped[kind], kinds[kind]));
   std::string text =
-      formatv("{0} {1} of {2} did not join at {3} for {4} s{5}{6}",
+      formatv("{0} {1} of {2} did not join at {3} for {4} s{5}{6}{7}",
               late.size() == 1 ? "process" : "processes", join(late, ", "),
               members.size(), at, textOfNumber(seconds),
+              isNameOfLoopback ? "; it listens on loopback only, where no "
+                                 "other machine can reach it: give "
+                                 "--rendezvous ADDRESS:PORT"
+                               : "",
               notes.empty() ? "" : "; connections: ", join(notes, ", "));
   std::string frame =
       frameOf(MessageWriter(MessageKind::failed).rest(text).message());
-  for (const Socket &member : members)
+  for (const FileDescriptor &member : members)
     if (member)
       sendNow(member, frame);
   return failure("{0}", text);

@@ -16,7 +16,7 @@ namespace colrow::runtime {
 struct Hub::Impl {
   /// A connection that has not proved itself.
   struct Pending {
-    Socket socket;
+    FileDescriptor socket;
     HubHandshake handshake;
     Deadline::Clock::time_point since;
     Deadline deadline;
@@ -29,10 +29,9 @@ struct Hub::Impl {
 
   bool isComplete() const;
   void pollOnce(Deadline deadline);
-  void acceptAll(const Socket &listener);
+  void acceptAll(const FileDescriptor &listener);
   bool makeRoom();
   double secondsUntilRoom() const;
-  void receive(Pending &pending);
   /// True: it has its place, or is dropped.
   bool advance(Pending &pending);
   void admit(Pending &pending);
@@ -43,16 +42,18 @@ struct Hub::Impl {
   const JobDescription &job;
   const std::string at; // HOST:PORT
   const double pendingSeconds;
-  std::vector<Socket> listeners;
-  std::list<Pending> pending;  // the oldest first
-  std::vector<Socket> members; // by process; none yet, or at 0
+  std::vector<FileDescriptor> listeners;
+  std::list<Pending> pending; // the oldest first
+  /// Of a host by name that is loopback: others may find another machine.
+  bool isNameOfLoopback = false;
+  std::vector<FileDescriptor> members; // by process; none yet, or at 0
   std::array<unsigned, refusalKinds> dropped = {};
   std::vector<unsigned> left; // joined, and were gone before all had
 };
 
 /// Sockets that listen on the place's addresses, all on one port.
-llvm::Expected<std::vector<Socket>> listenAt(const MeetingPlace &place,
-                                             const JobDescription &job);
+llvm::Expected<std::vector<FileDescriptor>> listenAt(const MeetingPlace &place,
+                                                     const JobDescription &job);
 
 } // namespace colrow::runtime
 

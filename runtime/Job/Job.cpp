@@ -54,14 +54,14 @@ Expected<std::string> Job::fromFirst(StringRef mine) {
   return std::move(all->front());
 }
 
-Error Job::agree(Error mine, double seconds) {
+Error Job::agree(Error mine) {
   // All have an error already, and say no more to each other.
   if (mine && ended)
     return mine;
   std::string told = mine ? fault + toString(std::move(mine)) : "+";
   if (told.size() > Control::maxBytes)
     told.resize(Control::maxBytes);
-  return exchange(std::move(told), seconds).takeError();
+  return exchange(std::move(told)).takeError();
 }
 
 Error Job::fail(Error mine) {

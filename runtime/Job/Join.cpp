@@ -18,18 +18,18 @@ namespace colrow::runtime {
 namespace {
 /// One try. `isFinal`: others would end in the same way.
 struct Attempt {
-  Socket socket;
+  FileDescriptor socket;
   std::string error;
   bool isFinal = false;
 };
 } // namespace
 
 /// Some bytes, at most `most`; empty with `error` set when there are none.
-static std::string receiveSome(const Socket &socket, size_t most,
+static std::string receiveSome(const FileDescriptor &socket, size_t most,
                                Deadline deadline, std::string &error) {
   for (;;) {
     std::string bytes(most, '\0');
-    ssize_t got = ::recv(socket.descriptor(), bytes.data(), most, MSG_DONTWAIT);
+    ssize_t got = ::recv(socket.get(), bytes.data(), most, MSG_DONTWAIT);
     if (got > 0)
       return bytes.substr(0, size_t(got));
     if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
@@ -38,19 +38,19 @@ static std::string receiveSome(const Socket &socket, size_t most,
       error = "it does not answer";
     if (!error.empty())
       return "";
-    pollfd entry = {socket.descriptor(), POLLIN, 0};
+    pollfd entry = {socket.get(), POLLIN, 0};
     (void)::poll(&entry, 1, deadline.millisecondsLeft());
   }
 }
 
-static Attempt shakeHands(Socket socket, const JobDescription &job,
+static Attempt shakeHands(FileDescriptor socket, const JobDescription &job,
                           unsigned process, Deadline deadline) {
   JoinHandshake handshake(job, process, randomNonce());
   std::string toSend = handshake.hello();
   Attempt attempt;
   for (auto state = JoinHandshake::State::open;
        state != JoinHandshake::State::joined;) {
-    if (Error error = sendAll(socket.descriptor(), toSend, deadline)) {
+    if (Error error = sendAll(socket.get(), toSend, deadline)) {
       attempt.error = toString(std::move(error));
       return attempt;
     }
@@ -88,7 +88,7 @@ static Attempt tryAddresses(const MeetingPlace &place,
       return attempt;
     }
     Deadline own = deadline.orIn(place.pendingSeconds);
-    Expected<Socket> socket = connectTo(address, own);
+    Expected<FileDescriptor> socket = connectTo(address, own);
     if (!socket) {
       attempt.error = toString(socket.takeError());
       continue;
@@ -100,8 +100,9 @@ static Attempt tryAddresses(const MeetingPlace &place,
   return attempt;
 }
 
-Expected<Socket> joinHub(const MeetingPlace &place, const JobDescription &job,
-                         unsigned process, double seconds) {
+Expected<FileDescriptor> joinHub(const MeetingPlace &place,
+                                 const JobDescription &job, unsigned process,
+                                 double seconds) {
   constexpr double firstPause = 0.02, longestPause = 0.5;
   Deadline deadline = Deadline::in(seconds);
   std::string at = shownAddress(place.host, place.port);
@@ -121,19 +122,20 @@ Expected<Socket> joinHub(const MeetingPlace &place, const JobDescription &job,
   }
 }
 
-Expected<std::vector<Socket>> rendezvous(const MeetingPlace &place,
-                                         const JobDescription &job,
-                                         unsigned process, double seconds) {
+Expected<std::vector<FileDescriptor>> rendezvous(const MeetingPlace &place,
+                                                 const JobDescription &job,
+                                                 unsigned process,
+                                                 double seconds) {
   if (process == 0) {
     Expected<std::unique_ptr<Hub>> hub = Hub::listen(place, job);
     if (!hub)
       return hub.takeError();
     return (*hub)->accept(seconds);
   }
-  Expected<Socket> socket = joinHub(place, job, process, seconds);
+  Expected<FileDescriptor> socket = joinHub(place, job, process, seconds);
   if (!socket)
     return socket.takeError();
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   sockets.push_back(std::move(*socket));
   return sockets;
 }

@@ -12,10 +12,9 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-Link::Link(Socket taken) : socket(std::move(taken)) {
+Link::Link(FileDescriptor taken) : socket(std::move(taken)) {
   int on = 1; // an error says that it is no TCP socket
-  (void)::setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on,
-                     sizeof(on));
+  (void)::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
 bool Link::post(StringRef payload) {
@@ -43,7 +42,7 @@ bool Link::flush() {
 
 bool Link::flushLocked() {
   while (sent < unsent.size() && !isBroken && socket) {
-    ssize_t done = ::send(socket.descriptor(), unsent.data() + sent,
+    ssize_t done = ::send(socket.get(), unsent.data() + sent,
                           unsent.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done >= 0)
       sent += size_t(done);
@@ -65,19 +64,18 @@ bool Link::hasUnsent() const {
 void Link::shutdownWriting() {
   std::lock_guard<std::mutex> lock(mutex);
   if (socket)
-    (void)::shutdown(socket.descriptor(), SHUT_WR);
+    (void)::shutdown(socket.get(), SHUT_WR);
 }
 
 void Link::close() {
   std::lock_guard<std::mutex> lock(mutex);
-  socket.close();
+  socket.reset();
 }
 
 Link::Received Link::receive() {
   char buffer[maxFrameBytes];
   for (;;) {
-    ssize_t got =
-        ::recv(socket.descriptor(), buffer, sizeof(buffer), MSG_DONTWAIT);
+    ssize_t got = ::recv(socket.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
     if (got > 0) {
       reader.add(StringRef(buffer, size_t(got)));
       return Received::bytes;

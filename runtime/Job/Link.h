@@ -7,14 +7,14 @@
 #define COLROW_RUNTIME_JOB_LINK_H
 
 #include "colrow/runtime/Job/Frames.h"
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include <mutex>
 
 namespace colrow::runtime {
 
 class Link {
 public:
-  explicit Link(Socket socket);
+  explicit Link(FileDescriptor socket);
 
   /// Any thread. True when something is left to flush().
   bool post(llvm::StringRef payload);
@@ -31,7 +31,7 @@ public:
   enum class Received { nothing, bytes, end };
   Received receive();
   FrameReader &frames() { return reader; }
-  int descriptor() const { return socket.descriptor(); }
+  int descriptor() const { return socket.get(); }
   bool hasEnded() const { return isAtEnd; }
   void end() { isAtEnd = true; }
 
@@ -39,7 +39,7 @@ private:
   bool flushLocked();
 
   mutable std::mutex mutex; // of what follows, but the descriptor is constant
-  Socket socket;            // until close()
+  FileDescriptor socket;    // until close()
   std::string unsent;
   size_t sent = 0; // of unsent's bytes
   bool isBroken = false;

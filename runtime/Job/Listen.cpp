@@ -18,20 +18,20 @@ namespace colrow::runtime {
 /// a job does. `isThere` becomes false when nobody listens.
 static std::string askWho(const Address &address, bool &isThere) {
   Deadline deadline = Deadline::in(1);
-  Expected<Socket> socket = connectTo(address, deadline);
+  Expected<FileDescriptor> socket = connectTo(address, deadline);
   isThere = bool(socket);
   if (!socket) {
     consumeError(socket.takeError());
     return "";
   }
-  if (Error error = sendAll(socket->descriptor(), whoQuestion(), deadline)) {
+  if (Error error = sendAll(socket->get(), whoQuestion(), deadline)) {
     consumeError(std::move(error));
     return "";
   }
   std::string answer;
   while (whoAnswer(answer).empty() && answer.size() < maxBytesBeforeProof) {
     char byte;
-    if (Error error = receiveAll(socket->descriptor(), &byte, 1, deadline)) {
+    if (Error error = receiveAll(socket->get(), &byte, 1, deadline)) {
       consumeError(std::move(error));
       break;
     }
@@ -41,10 +41,11 @@ static std::string askWho(const Address &address, bool &isThere) {
 }
 
 /// 0, or what errno says.
-static int tryToListen(const Address &address, Socket &socket) {
-  socket = Socket(::socket(address.storage.ss_family,
-                           SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  int fd = socket.descriptor(), on = 1;
+static int tryToListen(const Address &address, FileDescriptor &socket) {
+  socket =
+      FileDescriptor(::socket(address.storage.ss_family,
+                              SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  int fd = socket.get(), on = 1;
   if (fd < 0)
     return errno;
   (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -60,18 +61,19 @@ static Error whoHasIt(const Address &address, const std::string &at,
                       const JobDescription &job, const std::string &other) {
   if (other.empty())
     return failure("{0} cannot listen on {1}: another program has that port; "
-                   "choose one with MASTER_PORT or --rendezvous",
+                   "choose one with --rendezvous",
                    job.title(), at);
   return failure("{0} cannot listen on {1}: that is where {2} waits for its "
-                 "processes; choose another port with MASTER_PORT or "
-                 "--rendezvous",
+                 "processes; choose another port with --rendezvous",
                  job.title(), at, other);
 }
 
 /// A port whose owner has just gone is free in a moment.
-static Expected<Socket> listenOn(const Address &address, const std::string &at,
-                                 const JobDescription &job, int &number) {
-  Socket socket;
+static Expected<FileDescriptor> listenOn(const Address &address,
+                                         const std::string &at,
+                                         const JobDescription &job,
+                                         int &number) {
+  FileDescriptor socket;
   for (Deadline deadline = Deadline::in(2);;) {
     number = tryToListen(address, socket);
     if (number == 0)
@@ -90,8 +92,8 @@ static Expected<Socket> listenOn(const Address &address, const std::string &at,
   }
 }
 
-Expected<std::vector<Socket>> listenAt(const MeetingPlace &place,
-                                       const JobDescription &job) {
+Expected<std::vector<FileDescriptor>> listenAt(const MeetingPlace &place,
+                                               const JobDescription &job) {
   bool isTemporary = false;
   auto addresses = resolve(place.host, place.port, isTemporary);
   if (!addresses)
@@ -100,13 +102,13 @@ Expected<std::vector<Socket>> listenAt(const MeetingPlace &place,
     if (Error error = checkTrust(address, place, job))
       return std::move(error);
   std::string at = shownAddress(place.host, place.port);
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   Error missing = Error::success();
   for (Address &address : *addresses) {
     if (!sockets.empty())
       address.setPort(addressOf(sockets.front()).port());
     int number = 0;
-    Expected<Socket> socket = listenOn(address, at, job, number);
+    Expected<FileDescriptor> socket = listenOn(address, at, job, number);
     if (socket) {
       sockets.push_back(std::move(*socket));
       continue;

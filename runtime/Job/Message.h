@@ -23,7 +23,7 @@ enum class MessageKind : char {
   gone = 'g',    // a process; text
   claimed = 'y', // 1 when granted
   // Both ways.
-  beat = 'h',   // entries of process, age in ms, and what it gave to beat()
+  beat = 'h',   // entries of process and what it gave to beat()
   notice = 'f', // of a failure: text
 };
 

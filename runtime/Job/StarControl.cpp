@@ -4,7 +4,7 @@
 
 #include "colrow/runtime/Job/StarControl.h"
 #include "StarImpl.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,17 +19,15 @@ using namespace llvm;
 namespace colrow::runtime {
 
 StarControl::Impl::Impl(unsigned process, unsigned processes,
-                        std::vector<Socket> sockets, double limit)
+                        std::vector<FileDescriptor> sockets, double limit)
     : process(process), processes(processes), limit(limit),
       events(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), states(processes),
       parts(processes) {
   if (isHub())
     links.push_back(nullptr);
-  for (Socket &socket : sockets)
+  for (FileDescriptor &socket : sockets)
     links.push_back(std::make_unique<Link>(std::move(socket)));
-  for (ProcessState &state : states)
-    state.lastHeard = Deadline::Clock::now();
 }
 
 StarControl::Impl::~Impl() { stop(); }
@@ -52,7 +50,7 @@ void StarControl::Impl::stop() {
     std::lock_guard<std::mutex> lock(mutex);
     isStopping = true;
   }
-  (void)::eventfd_write(wake.descriptor(), 1);
+  (void)::eventfd_write(wake.get(), 1);
   if (thread.joinable())
     thread.join();
   for (auto &link : links)
@@ -87,18 +85,15 @@ unsigned StarControl::process() const { return impl->process; }
 unsigned StarControl::processes() const { return impl->processes; }
 
 /// What a process says of itself when the star begins.
-static Expected<std::pair<std::string, std::string>>
-readIdentity(unsigned process, StringRef text) {
-  auto [machine, host] = text.split('\n');
-  if (machine.empty() || host.empty() || text.size() > 512 ||
-      !all_of(machine, isPrint) || !all_of(host, isPrint))
+static Error checkHost(unsigned process, StringRef text) {
+  if (text.empty() || text.size() > 256 || !all_of(text, isPrint))
     return failure("process {0} does not say which machine it is on", process);
-  return std::make_pair(machine.str(), host.str());
+  return Error::success();
 }
 
 Expected<std::unique_ptr<StarControl>>
 StarControl::create(unsigned process, unsigned processes,
-                    std::vector<Socket> sockets, double limit,
+                    std::vector<FileDescriptor> sockets, double limit,
                     double meetSeconds) {
   assert(process < processes &&
          sockets.size() == (process == 0 ? processes - 1 : 1));
@@ -108,16 +103,14 @@ StarControl::create(unsigned process, unsigned processes,
   if (Error error = impl.start())
     return std::move(error);
   Expected<std::vector<std::string>> all =
-      star->gather(machineId() + "\n" + hostName(), meetSeconds);
+      star->gather(hostName(), meetSeconds);
   if (!all)
     return all.takeError();
   Impl::Lock lock(impl.mutex);
-  for (auto [other, text] : enumerate(*all)) {
-    auto identity = readIdentity(unsigned(other), text);
-    if (!identity)
-      return identity.takeError();
-    impl.machines.push_back(std::move(identity->first));
-    impl.hosts.push_back(std::move(identity->second));
+  for (auto [other, host] : enumerate(*all)) {
+    if (Error error = checkHost(unsigned(other), host))
+      return std::move(error);
+    impl.hosts.push_back(std::move(host));
   }
   impl.hasSeveralHosts = !all_equal(impl.hosts);
   return star;
@@ -138,12 +131,6 @@ Error StarControl::leave() {
   return Error::success();
 }
 
-StringRef StarControl::hostOf(unsigned process) const {
-  return impl->hosts[process];
-}
-StringRef StarControl::machineOf(unsigned process) const {
-  return impl->machines[process];
-}
 std::string StarControl::nameOf(unsigned process) const {
   return impl->nameOf(process);
 }
@@ -151,21 +138,15 @@ std::string StarControl::nameOf(unsigned process) const {
 /// What `to` does not know by itself, in as few messages as it fits.
 static std::vector<MessageWriter>
 beatsFor(unsigned to, ArrayRef<ProcessState> states, ArrayRef<unsigned> about) {
-  auto now = Deadline::Clock::now();
   std::vector<MessageWriter> messages;
   for (unsigned other : about) {
     const ProcessState &state = states[other];
     if (other == to || state.isGone)
       continue;
     if (messages.empty() ||
-        messages.back().size() + 12 + state.lastBeat.size() > maxFrameBytes)
+        messages.back().size() + 8 + state.lastBeat.size() > maxFrameBytes)
       messages.emplace_back(MessageKind::beat);
-    auto age = std::chrono::duration_cast<std::chrono::milliseconds>(
-        now - state.lastHeard);
-    messages.back()
-        .number(other)
-        .number(uint32_t(age.count()))
-        .text(state.lastBeat);
+    messages.back().number(other).text(state.lastBeat);
   }
   return messages;
 }
@@ -173,8 +154,7 @@ beatsFor(unsigned to, ArrayRef<ProcessState> states, ArrayRef<unsigned> about) {
 void StarControl::beat(StringRef progress) {
   progress = progress.take_front(maxBeatBytes);
   Impl::Lock lock(impl->mutex);
-  impl->states[impl->process] = {Deadline::Clock::now(), progress.str(),
-                                 /*isGone=*/false};
+  impl->states[impl->process].lastBeat = progress.str();
   auto about = impl->isHub() ? to_vector(seq(0u, impl->processes))
                              : SmallVector<unsigned>{impl->process};
   for (auto [to, link] : enumerate(impl->links)) {
@@ -182,16 +162,13 @@ void StarControl::beat(StringRef progress) {
       continue;
     for (const auto &message : beatsFor(unsigned(to), impl->states, about))
       if (link->postIfIdle(message.message()))
-        (void)::eventfd_write(impl->wake.descriptor(), 1);
+        (void)::eventfd_write(impl->wake.get(), 1);
   }
 }
 
 ProcessState StarControl::stateOf(unsigned process) const {
   Impl::Lock lock(impl->mutex);
-  ProcessState state = impl->states[process];
-  if (process == impl->process)
-    state.lastHeard = Deadline::Clock::now();
-  return state;
+  return impl->states[process];
 }
 
 void StarControl::sendFailure(StringRef text) {
@@ -228,14 +205,15 @@ Claim StarControl::claim(double seconds) {
   return *impl->claimAnswer ? Claim::granted : Claim::taken;
 }
 
-int StarControl::eventDescriptor() const { return impl->events.descriptor(); }
+int StarControl::eventDescriptor() const { return impl->events.get(); }
 
 void StarControl::clearEvents() {
   eventfd_t count;
-  (void)::eventfd_read(impl->events.descriptor(), &count);
+  (void)::eventfd_read(impl->events.get(), &count);
 }
 
-Expected<std::vector<Socket>> takeSockets(const std::vector<int> &descriptors) {
+Expected<std::vector<FileDescriptor>>
+takeSockets(const std::vector<int> &descriptors) {
   for (auto [i, fd] : enumerate(descriptors)) {
     struct stat status;
     if (fd <= STDERR_FILENO || ::fstat(fd, &status) != 0 ||
@@ -246,7 +224,7 @@ Expected<std::vector<Socket>> takeSockets(const std::vector<int> &descriptors) {
     if (is_contained(ArrayRef(descriptors).take_front(i), fd))
       return failure("COLROW_CONTROL_FDS: {0} stands there twice", fd);
   }
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   for (int fd : descriptors) {
     (void)::fcntl(fd, F_SETFD, FD_CLOEXEC);
     sockets.emplace_back(fd);

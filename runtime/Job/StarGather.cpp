@@ -5,6 +5,7 @@
 #include "StarImpl.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -22,12 +23,14 @@ std::string StarControl::Impl::nameOf(unsigned other) const {
 
 std::string StarControl::Impl::lateText(ArrayRef<unsigned> late,
                                         double seconds) const {
-  std::string text;
-  for (auto [i, other] : enumerate(late)) {
-    if (i > 0)
-      text += i + 1 == late.size() ? " and " : ", ";
-    text += nameOf(other);
-  }
+  constexpr size_t most = 8;
+  std::vector<std::string> names;
+  for (unsigned other : late.take_front(most))
+    names.push_back(nameOf(other));
+  if (late.size() > most)
+    names.push_back(formatv("{0} more", late.size() - most));
+  std::string text = join(ArrayRef(names).drop_back(), ", ");
+  text += (names.size() > 1 ? " and " : "") + names.back();
   return text + (late.size() == 1 ? " does" : " do") + " not answer for " +
          textOfNumber(seconds) + " s";
 }
@@ -39,7 +42,7 @@ void StarControl::Impl::breakDown(const Twine &text) {
 }
 
 void StarControl::Impl::breakDownEverywhere(const Twine &text) {
-  breakDown(text);
+  breakDown(StringRef(text.str()).take_front(maxTextBytes));
   if (isHub())
     postToOthers(0, MessageWriter(MessageKind::failed).rest(*broken));
 }

@@ -8,6 +8,7 @@
 
 #include "Link.h"
 #include "Message.h"
+#include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "colrow/runtime/Support/Thread.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,8 +17,8 @@
 namespace colrow::runtime {
 
 struct StarControl::Impl {
-  Impl(unsigned process, unsigned processes, std::vector<Socket> sockets,
-       double limit);
+  Impl(unsigned process, unsigned processes,
+       std::vector<FileDescriptor> sockets, double limit);
   ~Impl();
 
   llvm::Error start();
@@ -65,12 +66,12 @@ struct StarControl::Impl {
   const double limit;
   /// Process 0's: of each other one. Elsewhere: of process 0.
   std::vector<std::unique_ptr<Link>> links;
-  Socket events, wake; // eventfds
+  FileDescriptor events, wake; // eventfds
   Thread thread;
 
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::vector<std::string> hosts, machines; // empty until they are known
+  std::vector<std::string> hosts; // empty until they are known
   bool hasSeveralHosts = false;
   std::vector<ProcessState> states;
   uint32_t sequence = 0; // of the gather that runs, or comes next
@@ -84,6 +85,9 @@ struct StarControl::Impl {
   bool isClaimed = false;
   std::optional<bool> claimAnswer;
 };
+
+/// Most bytes of a text that process 0 tells the others.
+constexpr size_t maxTextBytes = 16 * 1024;
 
 /// What a gather is for: the first byte of all that is given to it.
 constexpr char gatherPurpose = 'g', leavePurpose = 'b';

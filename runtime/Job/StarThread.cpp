@@ -13,9 +13,9 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-static void clear(const Socket &eventFd) {
+static void clear(const FileDescriptor &eventFd) {
   eventfd_t count;
-  (void)::eventfd_read(eventFd.descriptor(), &count);
+  (void)::eventfd_read(eventFd.get(), &count);
 }
 
 void StarControl::Impl::run() {
@@ -25,7 +25,7 @@ void StarControl::Impl::run() {
 
 /// False when the star ends.
 bool StarControl::Impl::pollOnce() {
-  std::vector<pollfd> entries = {{wake.descriptor(), POLLIN, 0}};
+  std::vector<pollfd> entries = {{wake.get(), POLLIN, 0}};
   std::vector<unsigned> others = {0};
   for (unsigned other = 0; other < links.size(); ++other) {
     if (!links[other] || links[other]->hasEnded())
@@ -58,7 +58,6 @@ void StarControl::Impl::receive(unsigned from) {
       return lose(from, " sent " + toString(message.takeError()));
     if (!*message)
       return;
-    states[from].lastHeard = Deadline::Clock::now();
     if (!dispatch(from, **message))
       return lose(from, " sent a message that makes no sense");
   }
@@ -72,7 +71,7 @@ void StarControl::Impl::lose(unsigned from, StringRef why) {
   changed.notify_all();
   if (isLeaving)
     return;
-  std::string text = nameOf(from) + why.str();
+  std::string text = nameOf(from) + why.take_front(maxTextBytes).str();
   states[from].isGone = true;
   if (isHub())
     postToOthers(from,
@@ -83,7 +82,7 @@ void StarControl::Impl::lose(unsigned from, StringRef why) {
 
 void StarControl::Impl::post(unsigned to, const MessageWriter &message) {
   if (links[to] && links[to]->post(message.message()))
-    (void)::eventfd_write(wake.descriptor(), 1);
+    (void)::eventfd_write(wake.get(), 1);
 }
 
 /// Process 0's: to all others but one.
@@ -95,7 +94,7 @@ void StarControl::Impl::postToOthers(unsigned but,
 }
 
 void StarControl::Impl::signalEvent() {
-  (void)::eventfd_write(events.descriptor(), 1);
+  (void)::eventfd_write(events.get(), 1);
 }
 
 bool StarControl::Impl::dispatch(unsigned from, StringRef text) {
@@ -192,19 +191,15 @@ bool StarControl::Impl::takeGone(MessageReader &message) {
 
 /// Process 0 speaks of everybody, the others of themselves.
 bool StarControl::Impl::takeBeat(unsigned from, MessageReader &message) {
-  auto now = Deadline::Clock::now();
   while (!message.atEnd()) {
     uint32_t about = message.number();
-    std::chrono::milliseconds age(message.number());
     StringRef progress = message.text();
     if (message.isShortOfFields() || about >= processes ||
         (isHub() && about != from) || progress.size() > maxBeatBytes)
       return false;
     if (about == process)
       continue;
-    ProcessState &state = states[about];
-    state.lastHeard = std::max(state.lastHeard, now - age);
-    state.lastBeat = progress.str();
+    states[about].lastBeat = progress.str();
   }
   return !message.isShortOfFields();
 }

@@ -3,8 +3,8 @@
 // The secret of a job.
 
 #include "colrow/runtime/Job/Token.h"
-#include "colrow/runtime/Job/Socket.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include "colrow/runtime/Support/ReadAt.h"
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ static Expected<std::string> readTokenFile(const std::string &path) {
   Expected<int> opened = openRegularFile(path, size);
   if (!opened)
     return prefixed("COLROW_TOKEN_FILE", opened.takeError());
-  Socket file(*opened); // closes it
+  FileDescriptor file(*opened); // closes it
   struct stat status;
   if (::fstat(*opened, &status) != 0 || status.st_uid != ::geteuid() ||
       (status.st_mode & 077) != 0)

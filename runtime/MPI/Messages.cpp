@@ -4,16 +4,10 @@
 // the core. What blocks inside of an MPI library burns it.
 
 #include "Messages.h"
-#include <chrono>
+#include "colrow/runtime/Support/Clock.h"
 #include <ctime>
 
 namespace colrow::runtime {
-
-static int64_t steadyNanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 bool Messages::wait(size_t number) {
   constexpr unsigned pollsAtOnce = 50;

@@ -4,7 +4,7 @@
 // where, or why not.
 
 #include "colrow/runtime/MPI/MpiMeeting.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/MPI/MpiNetwork.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/STLExtras.h"
@@ -176,7 +176,7 @@ static Expected<std::unique_ptr<Hub>> open(Mail &mail, MeetingPlace &place,
   return Hub::listen(place, job);
 }
 
-static Expected<std::vector<Socket>>
+static Expected<std::vector<FileDescriptor>>
 invite(Mail &mail, MeetingPlace place, JobDescription &job, double seconds) {
   std::string secret;
   Expected<std::unique_ptr<Hub>> hub = open(mail, place, job, secret);
@@ -198,9 +198,9 @@ invite(Mail &mail, MeetingPlace place, JobDescription &job, double seconds) {
   return (*hub)->accept(seconds);
 }
 
-static Expected<std::vector<Socket>> follow(Mail &mail, MeetingPlace place,
-                                            JobDescription &job,
-                                            unsigned process, double seconds) {
+static Expected<std::vector<FileDescriptor>>
+follow(Mail &mail, MeetingPlace place, JobDescription &job, unsigned process,
+       double seconds) {
   if (Error error = mail.send(machineId(), 0))
     return std::move(error);
   Expected<std::string> told = mail.receive(0);
@@ -219,10 +219,10 @@ static Expected<std::vector<Socket>> follow(Mail &mail, MeetingPlace place,
   return rendezvous(place, job, process, seconds);
 }
 
-Expected<std::vector<Socket>> rendezvousByMpi(Network &network,
-                                              JobDescription job,
-                                              bool trustNetwork,
-                                              double seconds) {
+Expected<std::vector<FileDescriptor>> rendezvousByMpi(Network &network,
+                                                      JobDescription job,
+                                                      bool trustNetwork,
+                                                      double seconds) {
   // Process 0, which says most, gives up first.
   unsigned process = network.process();
   Mail mail(network, seconds + (process != 0));

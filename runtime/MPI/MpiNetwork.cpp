@@ -7,6 +7,8 @@
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
+#include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/Thread.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -17,7 +19,6 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
-#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -29,9 +30,13 @@ namespace {
 class Watchdog {
 public:
   Watchdog(double seconds, std::string text)
-      : deadline(Deadline::in(seconds)), text(std::move(text)),
-        thread([this] { watch(); }) {}
+      : deadline(Deadline::in(seconds)), text(std::move(text)) {}
+  Error start() {
+    return thread.start([this] { watch(); });
+  }
   ~Watchdog() {
+    if (!thread.joinable())
+      return;
     {
       std::lock_guard<std::mutex> lock(mutex);
       isOver = true;
@@ -45,7 +50,8 @@ private:
     std::unique_lock<std::mutex> lock(mutex);
     if (changed.wait_until(lock, deadline.time(), [this] { return isOver; }))
       return;
-    (void)!::write(STDERR_FILENO, text.data(), text.size());
+    if (!text.empty() && takeLastWord())
+      (void)!::write(STDERR_FILENO, text.data(), text.size());
     ::_exit(1);
   }
 
@@ -54,7 +60,7 @@ private:
   bool isOver = false;
   std::mutex mutex;
   std::condition_variable changed;
-  std::thread thread;
+  Thread thread;
 };
 
 /// MPI libraries and what they load take signals; the program's own stay.
@@ -84,7 +90,6 @@ struct Known {
 
 static constexpr Known knownLibraries[] = {
     {LauncherKind::openmpi, "openmpi", "Open MPI", "libopenmpi-dev"},
-    {LauncherKind::pmix, "openmpi", "Open MPI", "libopenmpi-dev"},
     {LauncherKind::mpich, "mpich", "MPICH", "libmpich-dev"},
     {LauncherKind::mvapich, "mvapich", "MVAPICH", nullptr},
 };
@@ -111,9 +116,10 @@ struct MpiNetwork::Impl {
   ColrowMpiWorld world = {};
   double limit = 0;
   std::string tool;
+  std::mutex mutex; // of told: the mover may fail at any time
   std::function<void(StringRef)> told;
   std::atomic<bool> isEnding{false};
-  std::thread mover;
+  Thread mover;
 
   /// What was sent goes on its way although no rank waits for anything.
   void move() {
@@ -127,17 +133,28 @@ struct MpiNetwork::Impl {
       fail(code);
   }
   [[noreturn]] void fail(int code);
+  [[noreturn]] void end(const Twine &text) const;
 };
+
+void MpiNetwork::Impl::end(const Twine &text) const {
+  std::string line = (tool + ": error: " + text + "\n").str();
+  if (takeLastWord())
+    (void)!::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(1);
+}
 
 void MpiNetwork::Impl::fail(int code) {
   char text[COLROW_MPI_TEXT];
   mpi->describe(code, text);
   std::string line = formatv("{0}: {1}", world.library, text);
-  if (told)
-    told(line);
-  line = formatv("{0}: error: {1}\n", tool, line);
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
-  ::_exit(1);
+  std::function<void(StringRef)> tell;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    tell = told;
+  }
+  if (tell)
+    tell(line);
+  end(line);
 }
 
 static std::string defaultPath(const Known &known) {
@@ -238,6 +255,8 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
                 known.name, textOfNumber(seconds), launch.processes);
     Watchdog watchdog(lateSeconds(launch, seconds),
                       lateText(launch, tool, text));
+    if (Error error = watchdog.start())
+      return std::move(error);
     code = impl->mpi->init(&impl->world);
   }
   if (code != 0) {
@@ -248,16 +267,17 @@ MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
   if (Error error = checkWorld(launch, known, impl->world))
     return std::move(error);
   Impl &running = *impl;
-  impl->mover = std::thread([&running] { running.move(); });
+  if (Error error = running.mover.start([&running] { running.move(); }))
+    return std::move(error);
   return std::unique_ptr<MpiNetwork>(new MpiNetwork(std::move(impl)));
 }
 
 unsigned MpiNetwork::process() const { return impl->world.rank; }
 unsigned MpiNetwork::processes() const { return impl->world.size; }
 unsigned MpiNetwork::maxTag() const { return impl->world.max_tag; }
-StringRef MpiNetwork::library() const { return impl->world.library; }
 
 void MpiNetwork::onFailure(std::function<void(StringRef)> told) {
+  std::lock_guard<std::mutex> lock(impl->mutex);
   impl->told = std::move(told);
 }
 
@@ -288,6 +308,8 @@ void MpiNetwork::finish() {
                     formatv("{0}: error: {1} does not end after {2} s\n",
                             impl->tool, impl->world.library,
                             textOfNumber(impl->limit)));
+  if (Error error = watchdog.start())
+    impl->end(toString(std::move(error)));
   (void)impl->mpi->finalize();
 }
 

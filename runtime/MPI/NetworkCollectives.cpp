@@ -28,9 +28,9 @@ NetworkCommunicator::NetworkCommunicator(NetworkGroup made, const JobPage &page,
       bases(group.count), sources(group.size()) {
   for (unsigned local = 0; local < group.count; ++local) {
     unsigned rank = group.members[group.first + local].rank;
-    neighbours.push_back({&page.member(place, local),
-                          memory.arenas[rank - page.layout().firstRank()],
-                          nullptr, nullptr});
+    localMembers.push_back({&page.member(place, local),
+                            memory.arenas[rank - page.layout().firstRank()],
+                            nullptr, nullptr});
   }
   size_t rooms = group.terms() + group.served.size() + group.taken.size() + 1;
   pieceBytes =
@@ -63,16 +63,16 @@ size_t NetworkCommunicator::receive(void *to, int64_t bytes, unsigned member,
 
 /// Tells the machine's members where operands are, and hears where theirs are.
 bool NetworkCommunicator::publish(const CollectiveCall &call) {
-  Neighbour &mine = own();
+  LocalMember &mine = own();
   mine.shared->src = operands.placeOf(mine.arena, call.src);
   mine.shared->dst = operands.placeOf(mine.arena, call.dst);
   if (!meet())
     return false;
   for (unsigned local = 0; local < group.count; ++local) {
-    Neighbour &neighbour = neighbours[local];
-    neighbour.src = operands.sourceAt(neighbour.arena, neighbour.shared->src);
-    neighbour.dst = neighbour.arena + neighbour.shared->dst;
-    bases[local] = neighbour.src;
+    LocalMember &member = localMembers[local];
+    member.src = operands.sourceAt(member.arena, member.shared->src);
+    member.dst = member.arena + member.shared->dst;
+    bases[local] = member.src;
   }
   return true;
 }
@@ -162,10 +162,10 @@ bool NetworkCommunicator::takeResults(const CollectiveCall &call,
       continue;
     if (!messages.wait(resultMessages[next++]))
       return false;
-    for (const Neighbour &neighbour : neighbours)
+    for (const LocalMember &local : localMembers)
       forRows(slice.width, first, count,
               [&](int64_t at, int64_t row, int64_t column, int64_t n) {
-                std::memcpy(neighbour.dst +
+                std::memcpy(local.dst +
                                 (slice.offset + row * slice.stride + column) *
                                     item,
                             takenRoom(i) + at * item, n * item);

@@ -39,7 +39,7 @@ public:
   void run(const CollectiveCall &call) override;
 
 private:
-  struct Neighbour { // a member of this machine
+  struct LocalMember { // a member of this machine
     GroupMember *shared;
     char *arena;
     // Of the collective that runs.
@@ -53,7 +53,7 @@ private:
   };
 
   bool meet() { return barrier.wait(&status.waitingSince); }
-  Neighbour &own() { return neighbours[group.self - group.first]; }
+  LocalMember &own() { return localMembers[group.self - group.first]; }
   bool publish(const CollectiveCall &call);
   size_t send(const void *from, int64_t bytes, unsigned member, Phase phase);
   size_t receive(void *to, int64_t bytes, unsigned member, Phase phase);
@@ -99,7 +99,7 @@ private:
   Barrier barrier;
   Messages messages;
   unsigned parity = 0;
-  std::vector<Neighbour> neighbours;
+  std::vector<LocalMember> localMembers;
   int64_t pieceBytes, pieceElements = 0;
   std::unique_ptr<char[]> room;
   // Scratch, so that a step allocates nothing.

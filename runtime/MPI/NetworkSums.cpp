@@ -99,7 +99,7 @@ bool NetworkCommunicator::smallAllReduce(const CollectiveCall &call) {
   if (!meet())
     return false;
   for (unsigned local = 0; local < group.count; ++local)
-    bases[local] = neighbours[local].shared->slots[parity];
+    bases[local] = localMembers[local].shared->slots[parity];
   parity ^= 1;
   const Slice whole = {1, call.count, 0, 0};
   receiveTerms(call, call.count);
@@ -122,8 +122,8 @@ void NetworkCommunicator::aimAt(const CollectiveCall &call, const Slice &slice,
     targets.push_back({own().dst, call.block, 0});
     return;
   }
-  for (const Neighbour &neighbour : neighbours)
-    targets.push_back({neighbour.dst, 0, slice.offset});
+  for (const LocalMember &local : localMembers)
+    targets.push_back({local.dst, 0, slice.offset});
   targets.push_back({resultRoom(), 0, -first});
 }
 

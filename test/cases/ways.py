@@ -6,9 +6,10 @@ equal to the bit.
 
 usage: ways.py [CASE ...] [--tp N ...] [--by LAUNCHER ...] [--dtype bf16] [--all] [--bin DIR]
 
-LAUNCHER: tp-run (-n), hand (variables), torchrun, openmpi, mpich. Without --all each way runs one of the
-cases at each tp, another than its neighbours, so that over all launchers every case is run. A way for which
-this machine has not what it takes is left out, which is said. Exit code 1 when something differs.
+LAUNCHER: tp-run (-n), hand (variables), torchrun, openmpi, mpich, and openmpi-two, mpich-two on two
+machines. Without --all each way runs one of the cases at each tp, another than its neighbours, so that over
+all launchers every case is run. A way for which this machine has not what it takes is left out, which is
+said. Exit code 1 when something differs, or when --by names what is left out.
 """
 import argparse
 import dataclasses
@@ -28,6 +29,7 @@ import colrow  # noqa: E402
 import mpi  # noqa: E402
 
 CASES = {"gpt2": (2, 4), "gpt2-odd": (2, 4), "llama": (2, 4), "llama-gqa": (2,)}
+LAUNCHERS = ("tp-run", "hand", "torchrun", "openmpi", "openmpi-two", "mpich", "mpich-two")
 FILES = ("outputs.safetensors", "saved/model.safetensors", "saved/optimizer.safetensors", "losses")
 
 
@@ -70,13 +72,12 @@ class Way:
     by: str                  # the launcher
     start: object            # (processes, arguments of tp-run) -> CompletedProcess
     missing: str = ""        # what this machine has not
-    more: str = ""           # beside the launcher
     ranks: int = 1           # of a process
     tps: tuple = (2, 4)
 
     @property
     def name(self):
-        return ", ".join(filter(None, (self.by, self.more, "mixed" if self.ranks > 1 else "")))
+        return self.by + (", mixed" if self.ranks > 1 else "")
 
 
 def ways():
@@ -87,7 +88,7 @@ def ways():
     for name in ("openmpi", "mpich"):
         missing = "" if has_mpi(name) else f"mpirun.{name} or plug-in for it"
         found.append(Way(name, by_mpi(name, 1), missing))
-        found.append(Way(name, by_mpi(name, 2), missing or two, "two machines"))
+        found.append(Way(f"{name}-two", by_mpi(name, 2), missing or two))
     return found + [dataclasses.replace(way, ranks=2, tps=(4,)) for way in found]
 
 
@@ -140,12 +141,12 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", default=[*CASES])
     parser.add_argument("--tp", type=int, nargs="+", default=[2, 4])
-    launchers = ["tp-run", "hand", "torchrun", "openmpi", "mpich"]
-    parser.add_argument("--by", nargs="+", choices=launchers, default=launchers)
+    parser.add_argument("--by", nargs="+", choices=LAUNCHERS)
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--all", action="store_true", help="every case in every way")
     parser.add_argument("--bin", help="folder of the tools (default: $COLROW_BIN, else PATH)")
     arguments = parser.parse_args()
+    arguments.named, arguments.by = arguments.by, arguments.by or LAUNCHERS
     if arguments.bin:
         os.environ["COLROW_BIN"] = arguments.bin
     return arguments
@@ -156,6 +157,7 @@ def main():
     known = ways()
     for way in known:
         if way.by in arguments.by and way.missing:
+            colrow.check(not arguments.named, f"{way.name}: no {way.missing}")
             print(f"left out: {way.name}: no {way.missing}")
     with tempfile.TemporaryDirectory() as work:
         for (case, tp), those in chosen(known, arguments).items():

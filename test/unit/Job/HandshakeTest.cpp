@@ -4,7 +4,7 @@
 
 #include "colrow/runtime/Job/Handshake.h"
 #include "SocketPair.h"
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "colrow/runtime/Job/Token.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
@@ -332,8 +332,6 @@ TEST(Machine, IsOneForThreadsOfOneKernel) {
   EXPECT_LE(id.size(), 200u);
   EXPECT_TRUE(StringRef(id).ends_with(" user " + std::to_string(::geteuid())));
   EXPECT_NE(hostName(), "");
-  EXPECT_FALSE(StringRef(networkAddress()).starts_with("127."));
-  EXPECT_NE(networkAddress(), "::1");
 }
 
 } // namespace

@@ -6,7 +6,6 @@
 #include "SocketPair.h"
 #include "colrow/runtime/Job/Connect.h"
 #include "colrow/runtime/Job/Frames.h"
-#include "colrow/runtime/Job/Machine.h"
 #include "colrow/runtime/Job/StarControl.h"
 #include "gtest/gtest.h"
 #include <arpa/inet.h>
@@ -25,47 +24,45 @@ JobDescription jobOf(unsigned processes, std::string token = "") {
   return {"step.plan", "", processes, std::move(token)};
 }
 
-Socket connected(uint16_t port) {
-  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+FileDescriptor connected(uint16_t port) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   ::inet_pton(AF_INET, loopback, &address.sin_addr);
-  if (::connect(socket.descriptor(), reinterpret_cast<sockaddr *>(&address),
+  if (::connect(socket.get(), reinterpret_cast<sockaddr *>(&address),
                 sizeof(address)) != 0)
-    socket.close();
+    socket.reset();
   return socket;
 }
 
 /// A port on which nobody listens, and which nobody else is given.
 struct FreePort {
-  Socket holder;
+  FileDescriptor holder;
   uint16_t number = 0;
 
   FreePort() : holder(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     int on = 1; // leaves it to those who know it
-    ::setsockopt(holder.descriptor(), SOL_SOCKET, SO_REUSEADDR, &on,
-                 sizeof(on));
+    ::setsockopt(holder.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     ::inet_pton(AF_INET, loopback, &address.sin_addr);
     socklen_t size = sizeof(address);
     auto *generic = reinterpret_cast<sockaddr *>(&address);
-    EXPECT_EQ(::bind(holder.descriptor(), generic, size), 0);
-    EXPECT_EQ(::getsockname(holder.descriptor(), generic, &size), 0);
+    EXPECT_EQ(::bind(holder.get(), generic, size), 0);
+    EXPECT_EQ(::getsockname(holder.get(), generic, &size), 0);
     number = ntohs(address.sin_port);
   }
 };
 
-void say(const Socket &socket, StringRef text) {
-  EXPECT_EQ(textOf(sendAll(socket.descriptor(), text, Deadline::in(5))), "");
+void say(const FileDescriptor &socket, StringRef text) {
+  EXPECT_EQ(textOf(sendAll(socket.get(), text, Deadline::in(5))), "");
 }
 
 /// True when the other side has closed.
-bool isClosed(const Socket &socket) {
+bool isClosed(const FileDescriptor &socket) {
   char byte;
-  return StringRef(
-             textOf(receiveAll(socket.descriptor(), &byte, 1, Deadline::in(5))))
+  return StringRef(textOf(receiveAll(socket.get(), &byte, 1, Deadline::in(5))))
       .contains("closed");
 }
 
@@ -74,7 +71,7 @@ struct RunningHub {
   JobDescription job;
   MeetingPlace place;
   std::unique_ptr<Hub> hub;
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   std::string error;
   std::thread thread;
 
@@ -103,7 +100,7 @@ void joinAndTalk(RunningHub &hub) {
   unsigned processes = hub.job.processes;
   std::vector<std::thread> threads;
   std::atomic<unsigned> met{0};
-  auto talk = [&](unsigned process, std::vector<Socket> sockets) {
+  auto talk = [&](unsigned process, std::vector<FileDescriptor> sockets) {
     auto star = StarControl::create(process, processes, std::move(sockets), 5);
     ASSERT_EQ(textOf(star), "");
     auto all = (*star)->gather(std::to_string(process));
@@ -165,7 +162,7 @@ TEST(Rendezvous, AnIPv6Address) {
 
 TEST(Rendezvous, UninvitedDoNotStopIt) {
   RunningHub hub(jobOf(3, "secret"), 5);
-  std::vector<Socket> others;
+  std::vector<FileDescriptor> others;
   auto come = [&](StringRef text) {
     others.push_back(connected(hub.place.port));
     say(others.back(), text);
@@ -178,7 +175,7 @@ TEST(Rendezvous, UninvitedDoNotStopIt) {
   come(protocolLine.str() + "J" + std::string(300, 'x'));
   for (int i = 0; i < 10; ++i)
     others.push_back(connected(hub.place.port)); // says nothing
-  connected(hub.place.port).close();
+  connected(hub.place.port).reset();
   for (std::string token : {"", "Secret"})
     EXPECT_NE(textOf(rendezvous(hub.place, jobOf(3, token), 1, 5)), "");
   joinAndTalk(hub);
@@ -186,7 +183,7 @@ TEST(Rendezvous, UninvitedDoNotStopIt) {
 
 TEST(Rendezvous, AHundredSilentConnections) {
   RunningHub hub(jobOf(3), 5);
-  std::vector<Socket> others;
+  std::vector<FileDescriptor> others;
   for (int i = 0; i < 100; ++i)
     others.push_back(connected(hub.place.port));
   // It comes behind them, so the oldest have to go.
@@ -201,9 +198,9 @@ TEST(Rendezvous, AHundredSilentConnections) {
 
 TEST(Rendezvous, TimeoutTellsWhatCame) {
   RunningHub hub(jobOf(4, "secret"), 0.4);
-  Socket silent = connected(hub.place.port);
+  FileDescriptor silent = connected(hub.place.port);
   say(connected(hub.place.port), "HELO x\r\n");
-  connected(hub.place.port).close();
+  connected(hub.place.port).reset();
   EXPECT_NE(textOf(rendezvous(hub.place, jobOf(4, "other"), 1, 5)), "");
   EXPECT_NE(textOf(rendezvous(hub.place, jobOf(5, "secret"), 1, 5)), "");
   auto first = rendezvous(hub.place, hub.job, 1, 5);
@@ -226,13 +223,26 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
   EXPECT_EQ(textOf(StarControl::create(1, 4, std::move(*first), 5)), text);
 }
 
+TEST(Rendezvous, NameOfLoopbackIsTold) {
+  // No address as text, so a name.
+  MeetingPlace place = {"127.1", 0};
+  RunningHub hub(jobOf(2), 0.05, place);
+  hub.thread.join();
+  EXPECT_EQ(
+      hub.error,
+      "process 1 of 2 did not join at 127.1:" + std::to_string(hub.place.port) +
+          " for 0.05 s; it listens on loopback only, where no other "
+          "machine can reach it: give --rendezvous ADDRESS:PORT");
+}
+
 TEST(Rendezvous, SlowOnesAreDropped) {
   MeetingPlace place = {loopback, 0, false, /*pendingSeconds=*/0.1};
   RunningHub hub(jobOf(2), 0.5, place);
-  Socket silent = connected(hub.place.port), slow = connected(hub.place.port);
+  FileDescriptor silent = connected(hub.place.port),
+                 slow = connected(hub.place.port);
   // A byte now and then keeps no place.
   for (char c : protocolLine) {
-    (void)textOf(sendAll(slow.descriptor(), StringRef(&c, 1), Deadline::in(5)));
+    (void)textOf(sendAll(slow.get(), StringRef(&c, 1), Deadline::in(5)));
     ::usleep(10 * 1000);
   }
   EXPECT_TRUE(isClosed(slow));
@@ -257,7 +267,7 @@ TEST(Rendezvous, FromLaunchToControl) {
     ASSERT_EQ(textOf(control), "");
     EXPECT_EQ(textOf((*control)->gather("here")), "");
     for (unsigned other = 0; other < 3; ++other)
-      EXPECT_EQ((*control)->machineOf(other), machineId());
+      EXPECT_EQ((*control)->nameOf(other), "process " + std::to_string(other));
     EXPECT_EQ(textOf((*control)->leave()), "");
   };
   std::vector<std::thread> threads;
@@ -310,19 +320,19 @@ TEST(Rendezvous, SecondJobOnOnePort) {
 }
 
 TEST(Rendezvous, AnotherProgramsPort) {
-  Socket listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   ::inet_pton(AF_INET, loopback, &address.sin_addr);
   socklen_t size = sizeof(address);
   auto *generic = reinterpret_cast<sockaddr *>(&address);
-  ASSERT_EQ(::bind(listener.descriptor(), generic, size), 0);
-  ASSERT_EQ(::listen(listener.descriptor(), 8), 0);
-  ASSERT_EQ(::getsockname(listener.descriptor(), generic, &size), 0);
+  ASSERT_EQ(::bind(listener.get(), generic, size), 0);
+  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  ASSERT_EQ(::getsockname(listener.get(), generic, &size), 0);
   MeetingPlace place = {loopback, ntohs(address.sin_port), false};
   std::thread program([&] {
     for (int i = 0; i < 2; ++i) {
-      Socket socket(::accept(listener.descriptor(), nullptr, nullptr));
+      FileDescriptor socket(::accept(listener.get(), nullptr, nullptr));
       say(socket, "SSH-2.0-x\r\n");
       (void)isClosed(socket);
     }

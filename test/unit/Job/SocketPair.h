@@ -5,19 +5,19 @@
 #ifndef COLROW_TEST_UNIT_JOB_SOCKETPAIR_H
 #define COLROW_TEST_UNIT_JOB_SOCKETPAIR_H
 
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <sys/socket.h>
 
 struct SocketPair {
-  colrow::runtime::Socket a, b;
+  colrow::runtime::FileDescriptor a, b;
 
   SocketPair() {
     int ends[2] = {-1, -1};
     (void)::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends);
-    a = colrow::runtime::Socket(ends[0]);
-    b = colrow::runtime::Socket(ends[1]);
+    a = colrow::runtime::FileDescriptor(ends[0]);
+    b = colrow::runtime::FileDescriptor(ends[1]);
   }
 };
 

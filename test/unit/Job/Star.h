@@ -32,7 +32,7 @@ inline void meet(unsigned count) {
 template <typename Body>
 void runStar(unsigned processes, double limit, Body body) {
   using namespace colrow::runtime;
-  std::vector<std::vector<Socket>> sockets(processes);
+  std::vector<std::vector<FileDescriptor>> sockets(processes);
   for (unsigned process = 1; process < processes; ++process) {
     SocketPair pair;
     sockets[0].push_back(std::move(pair.a));

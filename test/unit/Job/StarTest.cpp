@@ -72,6 +72,19 @@ TEST(Star, ProcessThatDoesNotComeIsNamedByAll) {
   });
 }
 
+TEST(Star, OfManyLateOnesEightAreNamed) {
+  runStar(12, 0.3, [&](StarControl &star) {
+    if (star.process() != 0) {
+      while (!star.stateOf(0).isGone)
+        ::usleep(1000);
+      return;
+    }
+    EXPECT_EQ(textOf(star.gather("x")),
+              "process 1, process 2, process 3, process 4, process 5, process "
+              "6, process 7, process 8 and 3 more do not answer for 0.3 s");
+  });
+}
+
 /// Process 0 comes so late that process 1 would have stopped waiting, were it
 /// not told who is missing, and that process 0 is there.
 TEST(Star, TimeOfACallCounts) {
@@ -155,26 +168,15 @@ TEST(Star, BeatsTellOfAll) {
     }
     EXPECT_TRUE(knowsAll());
     meet(3);
-    // What is told of another one does not make it younger than it is.
-    if (star.process() < 2) {
-      for (int i = 0; i < 20; ++i) {
-        star.beat(progress);
-        ::usleep(5000);
-      }
-      auto age = Deadline::Clock::now() - star.stateOf(2).lastHeard;
-      EXPECT_GT(age, std::chrono::milliseconds(50));
-    }
-    meet(3);
     EXPECT_EQ(textOf(star.leave()), "");
   });
 }
 
 TEST(Star, BeatsAreCutAndDoNotWait) {
   SocketPair pair; // nobody reads the other end
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   sockets.push_back(std::move(pair.a));
-  ASSERT_EQ(textOf(sendFrame(pair.b.descriptor(),
-                             StringRef("p\0\0\0\0gmachine\nhost", 17),
+  ASSERT_EQ(textOf(sendFrame(pair.b.get(), StringRef("p\0\0\0\0ghost", 10),
                              Deadline::in(5))),
             "");
   auto star = StarControl::create(0, 2, std::move(sockets), 5, 5);
@@ -184,7 +186,7 @@ TEST(Star, BeatsAreCutAndDoNotWait) {
   EXPECT_EQ((*star)->stateOf(0).lastBeat.size(), StarControl::maxBeatBytes);
   // What did not go at once was not kept.
   std::string bytes(1 << 20, '\0');
-  EXPECT_EQ(textOf(receiveAll(pair.b.descriptor(), bytes.data(), bytes.size(),
+  EXPECT_EQ(textOf(receiveAll(pair.b.get(), bytes.data(), bytes.size(),
                               Deadline::in(0.1))),
             "the other side does not answer in time");
 }
@@ -260,9 +262,9 @@ TEST(Star, MessagesThatMakeNoSense) {
         message(StringRef("h\1\0\0\0\0\0\0\0\xff\xff\0\0x", 14)), message("c1"),
         message("e"), message("y"), message("g"), tooLong}) {
     SocketPair pair;
-    std::vector<Socket> sockets;
+    std::vector<FileDescriptor> sockets;
     sockets.push_back(std::move(pair.a));
-    ASSERT_EQ(textOf(sendAll(pair.b.descriptor(), bytes, Deadline::in(5))), "");
+    ASSERT_EQ(textOf(sendAll(pair.b.get(), bytes, Deadline::in(5))), "");
     auto star = StarControl::create(0, 2, std::move(sockets), 5, 5);
     EXPECT_EQ(textOf(star).substr(0, 14), "process 1 sent")
         << testing::PrintToString(bytes);
@@ -271,7 +273,7 @@ TEST(Star, MessagesThatMakeNoSense) {
 
 TEST(Star, SocketsOfALauncher) {
   SocketPair pair;
-  int fd = pair.a.descriptor();
+  int fd = pair.a.get();
   EXPECT_EQ(textOf(takeSockets({fd, fd})),
             "COLROW_CONTROL_FDS: " + std::to_string(fd) +
                 " stands there twice");
@@ -284,11 +286,11 @@ TEST(Star, SocketsOfALauncher) {
   ASSERT_EQ(textOf(sockets), "");
   ASSERT_EQ(sockets->size(), 1u);
   EXPECT_EQ(::fcntl(fd, F_GETFD), FD_CLOEXEC);
-  pair.b.close();
-  Socket taken = std::move(sockets->front());
-  EXPECT_EQ(taken.descriptor(), fd);
+  pair.b.reset();
+  FileDescriptor taken = std::move(sockets->front());
+  EXPECT_EQ(taken.get(), fd);
   // It has one owner.
-  new (&pair.a) Socket();
+  new (&pair.a) FileDescriptor();
 }
 
 /// Any messages in any order: an error at last, and nothing else.
@@ -296,7 +298,7 @@ TEST(Star, AnyMessages) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     SocketPair pair;
-    std::vector<Socket> sockets;
+    std::vector<FileDescriptor> sockets;
     sockets.push_back(std::move(pair.a));
     std::string bytes;
     for (unsigned i = random() % 8; i > 0; --i) {
@@ -305,8 +307,8 @@ TEST(Star, AnyMessages) {
         message += char(random() % 3 ? random() % 3 : random());
       bytes += frameOf(message);
     }
-    (void)textOf(sendAll(pair.b.descriptor(), bytes, Deadline::in(5)));
-    pair.b.close();
+    (void)textOf(sendAll(pair.b.get(), bytes, Deadline::in(5)));
+    pair.b.reset();
     EXPECT_NE(
         textOf(StarControl::create(round % 2, 2, std::move(sockets), 5, 5)),
         "");
@@ -315,7 +317,7 @@ TEST(Star, AnyMessages) {
 
 /// Processes 1 and 2 of three, as processes that gather for ever.
 struct Children {
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   std::vector<pid_t> pids;
 
   Children() {
@@ -324,15 +326,16 @@ struct Children {
       pid_t child = ::fork();
       if (child == 0) {
         sockets.clear();
-        pair.a.close();
+        pair.a.reset();
         gatherForEver(process, std::move(pair.b));
       }
       pids.push_back(child);
       sockets.push_back(std::move(pair.a));
     }
   }
-  [[noreturn]] static void gatherForEver(unsigned process, Socket socket) {
-    std::vector<Socket> own;
+  [[noreturn]] static void gatherForEver(unsigned process,
+                                         FileDescriptor socket) {
+    std::vector<FileDescriptor> own;
     own.push_back(std::move(socket));
     auto star = StarControl::create(process, 3, std::move(own), 0.3);
     while (star) {

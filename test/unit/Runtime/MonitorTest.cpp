@@ -27,7 +27,7 @@ constexpr int failed = 42, wouldRename = 43, neverMet = 44;
   CPU_ZERO(&one);
   CPU_SET(::sched_getcpu(), &one);
   ::sched_setaffinity(0, sizeof(one), &one);
-  std::vector<Socket> sockets;
+  std::vector<FileDescriptor> sockets;
   sockets.emplace_back(socket);
   auto star = StarControl::create(1, 2, std::move(sockets), limit);
   if (!star)
@@ -52,7 +52,7 @@ struct Stopped {
       stopAndAsk(pair[1], errors);
     }
     ::close(pair[1]);
-    std::vector<Socket> sockets;
+    std::vector<FileDescriptor> sockets;
     sockets.emplace_back(pair[0]);
     if (auto made = StarControl::create(0, 2, std::move(sockets), limit))
       star = std::move(*made);

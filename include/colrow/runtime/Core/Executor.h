@@ -10,6 +10,7 @@
 #include "colrow/runtime/Core/Device.h"
 #include "colrow/runtime/Core/Monitor.h"
 #include "colrow/runtime/Job/Job.h"
+#include "colrow/runtime/MPI/NetworkTransport.h"
 #include "colrow/runtime/Plan/Mesh.h"
 #include "colrow/runtime/Plan/PlanFile.h"
 #include "colrow/runtime/Plan/Programs.h"

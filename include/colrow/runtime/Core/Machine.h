@@ -10,7 +10,7 @@
 #include "colrow/runtime/CPU/JobPage.h"
 #include "colrow/runtime/CPU/SharedArena.h"
 #include "colrow/runtime/Job/Job.h"
-#include "colrow/runtime/MPI/NetworkTransport.h"
+#include "colrow/runtime/Job/Placement.h"
 #include <memory>
 #include <optional>
 #include <vector>

@@ -10,7 +10,8 @@
 namespace colrow::runtime {
 
 /// Writes the events of an executor that records them: Chrome's JSON format,
-/// one track a rank, one slice an instruction, microseconds.
+/// one track a rank, one slice an instruction, microseconds since the first
+/// event of the rank's machine.
 llvm::Error writeTrace(const Executor &executor, llvm::StringRef path);
 
 } // namespace colrow::runtime

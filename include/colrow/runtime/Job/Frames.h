@@ -27,14 +27,15 @@ public:
   /// The next whole frame; nothing when it is not all there. Error: a length
   /// that no frame has; nothing after it can be read.
   llvm::Expected<std::optional<std::string>> next();
-  /// False in the middle of a frame.
-  bool isBetweenFrames() const { return buffer.size() == taken; }
 
 private:
   std::string buffer;
   size_t taken = 0; // of buffer's bytes
 };
 
+/// Waits until `fd` can be read (`events` POLLIN) or written (POLLOUT), or has
+/// ended.
+llvm::Error waitFor(int fd, short events, Deadline deadline);
 /// Sends all bytes. The socket may be blocking or not. Never raises SIGPIPE.
 llvm::Error sendAll(int fd, llvm::StringRef bytes, Deadline deadline);
 /// Receives exactly `size` bytes.

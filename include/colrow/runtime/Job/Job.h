@@ -45,7 +45,7 @@ public:
   /// What the first process gave.
   llvm::Expected<std::string> fromFirst(llvm::StringRef mine);
   /// Success when all processes give success, else an error at all of them.
-  llvm::Error agree(llvm::Error mine, double seconds = 0);
+  llvm::Error agree(llvm::Error mine);
   /// Tells all others of an error that ends the run, and returns it. Once they
   /// know of any, only returns it.
   llvm::Error fail(llvm::Error mine);
@@ -56,7 +56,7 @@ public:
 
 private:
   llvm::Expected<std::vector<std::string>> exchange(std::string told,
-                                                    double seconds);
+                                                    double seconds = 0);
 
   std::unique_ptr<Control> control;
   bool ended = false; // an exchange has told all of an error

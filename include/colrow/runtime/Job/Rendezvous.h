@@ -8,7 +8,7 @@
 
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Job/Handshake.h"
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include <memory>
 #include <vector>
 
@@ -37,7 +37,7 @@ public:
   /// The sockets of processes 1, 2 and so on. What comes from others than the
   /// job's processes is dropped, and at most counted. Nothing listens any more
   /// when it returns. Error: not all have joined after `seconds`.
-  llvm::Expected<std::vector<Socket>> accept(double seconds);
+  llvm::Expected<std::vector<FileDescriptor>> accept(double seconds);
 
 private:
   struct Impl;
@@ -52,15 +52,14 @@ constexpr size_t maxPending = 64;
 
 /// The socket of another process to process 0. Tries until `seconds` are over,
 /// unless process 0 refuses it.
-llvm::Expected<Socket> joinHub(const MeetingPlace &place,
-                               const JobDescription &job, unsigned process,
-                               double seconds);
+llvm::Expected<FileDescriptor> joinHub(const MeetingPlace &place,
+                                       const JobDescription &job,
+                                       unsigned process, double seconds);
 
 /// Both, as StarControl::create() takes it.
-llvm::Expected<std::vector<Socket>> rendezvous(const MeetingPlace &place,
-                                               const JobDescription &job,
-                                               unsigned process,
-                                               double seconds);
+llvm::Expected<std::vector<FileDescriptor>>
+rendezvous(const MeetingPlace &place, const JobDescription &job,
+           unsigned process, double seconds);
 
 } // namespace colrow::runtime
 

@@ -7,8 +7,7 @@
 #define COLROW_RUNTIME_JOB_STARCONTROL_H
 
 #include "colrow/runtime/Job/Control.h"
-#include "colrow/runtime/Job/Deadline.h"
-#include "colrow/runtime/Job/Socket.h"
+#include "colrow/runtime/Support/FileDescriptor.h"
 #include <memory>
 #include <optional>
 
@@ -24,8 +23,6 @@ enum class Claim {
 /// What is known of a process. What is known of one that is not connected to
 /// this one comes from process 0, with its heartbeats.
 struct ProcessState {
-  /// When something came from it last: of this process, now.
-  Deadline::Clock::time_point lastHeard;
   std::string lastBeat; // what it gave to beat()
   bool isGone = false;  // its connection ended before the job's end
 };
@@ -43,8 +40,9 @@ public:
   /// call does not say another time; `meetSeconds`: the same for all to be
   /// here, since processes do not start at the same time.
   static llvm::Expected<std::unique_ptr<StarControl>>
-  create(unsigned process, unsigned processes, std::vector<Socket> sockets,
-         double limit, double meetSeconds = 60);
+  create(unsigned process, unsigned processes,
+         std::vector<FileDescriptor> sockets, double limit,
+         double meetSeconds = 60);
   ~StarControl() override;
 
   unsigned process() const override;
@@ -56,10 +54,6 @@ public:
   /// connections are closed, and no end of one is a failure.
   llvm::Error leave();
 
-  /// The machine that a process runs on, as people call it.
-  llvm::StringRef hostOf(unsigned process) const;
-  /// Equal for processes that can share memory (machineId()).
-  llvm::StringRef machineOf(unsigned process) const;
   /// "process 3", and where there are several hosts "process 3 (host b)".
   std::string nameOf(unsigned process) const;
 
@@ -89,7 +83,7 @@ private:
 
 /// The sockets that a launcher passed on by number: checked to be such, and not
 /// passed on further.
-llvm::Expected<std::vector<Socket>>
+llvm::Expected<std::vector<FileDescriptor>>
 takeSockets(const std::vector<int> &descriptors);
 
 } // namespace colrow::runtime

@@ -16,10 +16,10 @@ namespace colrow::runtime {
 /// the job's token; it goes over MPI's connections as they are, so on several
 /// machines a token is needed nevertheless, unless `trustNetwork`. Error of
 /// process 0's: ToldByFirst at all others.
-llvm::Expected<std::vector<Socket>> rendezvousByMpi(Network &network,
-                                                    JobDescription job,
-                                                    bool trustNetwork,
-                                                    double seconds);
+llvm::Expected<std::vector<FileDescriptor>> rendezvousByMpi(Network &network,
+                                                            JobDescription job,
+                                                            bool trustNetwork,
+                                                            double seconds);
 
 } // namespace colrow::runtime
 

@@ -43,8 +43,6 @@ public:
   bool test(Request &request) override;
 
   unsigned processes() const;
-  /// Name and version of the library.
-  llvm::StringRef library() const;
   /// What is done, before the process ends, with the text of an error; default:
   /// it is printed.
   void onFailure(std::function<void(llvm::StringRef)> told);

@@ -7,19 +7,11 @@
 #define COLROW_RUNTIME_MPI_NETWORKTRANSPORT_H
 
 #include "colrow/runtime/CPU/SharedMemory.h"
+#include "colrow/runtime/Job/Placement.h"
 #include "colrow/runtime/MPI/Network.h"
 #include "llvm/Support/Error.h"
-#include <string>
 
 namespace colrow::runtime {
-
-/// Which processes share a machine.
-struct Placement {
-  std::vector<unsigned> machines; // of each process; rising from 0
-  std::vector<std::string> hosts; // of each machine, as people call it
-
-  bool isOneMachine() const { return hosts.size() <= 1; }
-};
 
 struct NetworkOptions {
   /// Let the last mesh axis be cut by the borders of machines.

@@ -2,8 +2,8 @@
 //
 // Which machine this process runs on.
 
-#ifndef COLROW_RUNTIME_JOB_MACHINE_H
-#define COLROW_RUNTIME_JOB_MACHINE_H
+#ifndef COLROW_RUNTIME_JOB_HOSTIDENTITY_H
+#define COLROW_RUNTIME_JOB_HOSTIDENTITY_H
 
 #include <string>
 
@@ -14,14 +14,9 @@ namespace colrow::runtime {
 /// bytes. Unique where the kernel tells nothing.
 std::string machineId();
 
-/// An address by which other machines may reach this one: of the interfaces
-/// that are up, the first that is not loopback nor of its link only. Empty when
-/// there is none.
-std::string networkAddress();
-
 /// What the machine calls itself; at most 64 printable characters.
 std::string hostName();
 
 } // namespace colrow::runtime
 
-#endif // COLROW_RUNTIME_JOB_MACHINE_H
+#endif // COLROW_RUNTIME_JOB_HOSTIDENTITY_H

@@ -2,13 +2,10 @@
 //
 // Identity of the machine.
 
-#include "colrow/runtime/Job/Machine.h"
+#include "colrow/runtime/Job/HostIdentity.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,33 +37,6 @@ std::string machineId() {
   return formatv("{0} net {1} pid {2} user {3}", bootId(),
                  namespaceOf("/proc/self/ns/net"),
                  namespaceOf("/proc/self/ns/pid"), ::geteuid());
-}
-
-static std::string shownAddress(const sockaddr *address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address && address->sa_family == AF_INET)
-    ::inet_ntop(AF_INET,
-                &reinterpret_cast<const sockaddr_in *>(address)->sin_addr, text,
-                sizeof(text));
-  if (address && address->sa_family == AF_INET6) {
-    const in6_addr &v6 =
-        reinterpret_cast<const sockaddr_in6 *>(address)->sin6_addr;
-    if (!IN6_IS_ADDR_LINKLOCAL(&v6))
-      ::inet_ntop(AF_INET6, &v6, text, sizeof(text));
-  }
-  return text;
-}
-
-std::string networkAddress() {
-  ifaddrs *list = nullptr;
-  if (::getifaddrs(&list) != 0)
-    return "";
-  std::string found;
-  for (ifaddrs *entry = list; entry && found.empty(); entry = entry->ifa_next)
-    if ((entry->ifa_flags & IFF_UP) && !(entry->ifa_flags & IFF_LOOPBACK))
-      found = shownAddress(entry->ifa_addr);
-  ::freeifaddrs(list);
-  return found;
 }
 
 std::string hostName() {
