@@ -30,8 +30,8 @@ if config.sanitize:
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 # Processes of an MPI, where the build has found it; torchrun's; those of two machines, where network
-# namespaces can be made.
-for mpi in ("openmpi", "mpich"):
+# namespaces can be made. MPI's libraries leak, and replace functions that sanitizers replace too.
+for mpi in () if config.sanitize else ("openmpi", "mpich"):
     plugin = os.path.join(config.colrow_build, "lib", "colrow", f"libcolrow-mpi-{mpi}.so")
     if os.path.exists(plugin) and shutil.which(f"mpirun.{mpi}"):
         config.available_features.add(mpi)

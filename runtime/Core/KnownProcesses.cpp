@@ -138,7 +138,8 @@ std::optional<std::string> KnownProcesses::findSilent() const {
 }
 
 /// A process that lives, does not wait, and does not get on, while this one
-/// waits.
+/// waits. Nothing is known of one whose beats do not arrive: it may be another
+/// one, process 0, that does not pass them on.
 std::optional<std::string> KnownProcesses::findStuck() const {
   const Known &own = known[star.process()];
   if (!own.beat.isWaiting || own.progress.age() <= limit)
@@ -146,8 +147,10 @@ std::optional<std::string> KnownProcesses::findStuck() const {
   bool allWait = true;
   for (unsigned process = 0; process < star.processes(); ++process) {
     const Known &other = known[process];
-    allWait &= other.beat.isWaiting && other.progress.age() > 2 * limit;
-    if (!other.beat.isWaiting && other.progress.age() > limit)
+    bool isHeard = process == star.process() || other.serial.age() < limit / 2;
+    allWait &=
+        isHeard && other.beat.isWaiting && other.progress.age() > 2 * limit;
+    if (isHeard && !other.beat.isWaiting && other.progress.age() > limit)
       return formatv("{0}: others wait for it, and it has not got on for {1} s",
                      nameOf(process), textOfNumber(limit))
           .str();

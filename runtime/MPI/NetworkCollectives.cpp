@@ -7,6 +7,7 @@
 #include "Rows.h"
 #include "colrow/runtime/Plan/DType.h"
 #include <cstring>
+#include <mutex>
 
 using namespace llvm;
 
@@ -43,10 +44,18 @@ NetworkCommunicator::NetworkCommunicator(NetworkGroup made, const JobPage &page,
   resultMessages.reserve(group.taken.size());
 }
 
+/// Until the process ends.
+static void keepForMessages(std::unique_ptr<char[]> memory) {
+  static std::mutex mutex;
+  static auto *kept = new std::vector<std::unique_ptr<char[]>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  kept->push_back(std::move(memory));
+}
+
 /// What is under way when the job has failed still has this memory.
 NetworkCommunicator::~NetworkCommunicator() {
   if (messages.areUnderWay())
-    (void)room.release();
+    keepForMessages(std::move(room));
 }
 
 size_t NetworkCommunicator::send(const void *from, int64_t bytes,
