@@ -1,0 +1,52 @@
+// RUN: rm -rf %t && split-file %s %t
+// RUN: tp-compile %t/products.mlir --mesh tp=2 --dtype bf16 --topology %S/../topologies/flat.yaml --quiet -o %t/products.plan
+// RUN: tp-opt %t/products.mlir --tp-step="mesh=tp=2 topology=%S/../topologies/flat.yaml dtype=bf16" | FileCheck %s --check-prefix=PRODUCTS
+// RUN: tp-compile %t/activated.mlir --mesh tp=2 --dtype bf16 --pin b=1:tp --topology %S/../topologies/flat.yaml --quiet -o %t/activated.plan
+//
+// Gradients of values made from parameters alone, in bf16 and split: those of
+// parameters are float32 in whatever shape, those of made weights of their type.
+
+// PRODUCTS: tp.matmul_wgrad {{.*}} -> tensor<12x12xbf16
+
+//--- products.mlir
+module attributes {tp.model_type = "graph"} {
+  tp.parameter @e : tensor<12x12xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.4>}
+  tp.parameter @a : tensor<12x12xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.4>}
+  tp.parameter @b : tensor<12x12xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.4>}
+  func.func @main(%ids: tensor<2x4xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x5xi32> {tp.input = #tp.input<labels "labels">}) -> (tensor<f32> {tp.role = "loss"}) {
+    %e = tp.param @e : tensor<12x12xf32>
+    %a = tp.param @a : tensor<12x12xf32>
+    %b = tp.param @b : tensor<12x12xf32>
+    %x = tp.embedding %ids, %e : (tensor<2x4xi32>, tensor<12x12xf32>) -> tensor<2x4x12xf32>
+    %w = tp.matmul %a, %b : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32>
+    %w1 = tp.matmul %e, %w : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32>
+    %y = tp.matmul %x, %w1 : (tensor<2x4x12xf32>, tensor<12x12xf32>) -> tensor<2x4x12xf32>
+    %z = tp.matmul %y, %w : (tensor<2x4x12xf32>, tensor<12x12xf32>) -> tensor<2x4x12xf32>
+    %l = tp.shift_labels %labels : (tensor<2x5xi32>) -> tensor<2x4xi32>
+    %sum, %count = tp.cross_entropy %z, %l : (tensor<2x4x12xf32>, tensor<2x4xi32>) -> (tensor<f32>, tensor<f32>)
+    %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
+//--- activated.mlir
+module attributes {tp.model_type = "graph"} {
+  tp.parameter @e : tensor<12x12xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.4>}
+  tp.parameter @a : tensor<12x12xf32> {id = 1 : i64, init = #tp.init<normal 0.0, 0.4>}
+  tp.parameter @b : tensor<12x12xf32> {id = 2 : i64, init = #tp.init<normal 0.0, 0.4>}
+  func.func @main(%ids: tensor<2x4xi32> {tp.input = #tp.input<ids "input_ids">}, %labels: tensor<2x5xi32> {tp.input = #tp.input<labels "labels">}) -> (tensor<f32> {tp.role = "loss"}) {
+    %e = tp.param @e : tensor<12x12xf32>
+    %a = tp.param @a : tensor<12x12xf32>
+    %b = tp.param @b : tensor<12x12xf32>
+    %x = tp.embedding %ids, %e : (tensor<2x4xi32>, tensor<12x12xf32>) -> tensor<2x4x12xf32>
+    %as = tp.silu %a : (tensor<12x12xf32>) -> tensor<12x12xf32>
+    %bs = tp.silu %b : (tensor<12x12xf32>) -> tensor<12x12xf32>
+    %w = tp.matmul %as, %bs : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32>
+    %z = tp.matmul %x, %w : (tensor<2x4x12xf32>, tensor<12x12xf32>) -> tensor<2x4x12xf32>
+    %l = tp.shift_labels %labels : (tensor<2x5xi32>) -> tensor<2x4xi32>
+    %sum, %count = tp.cross_entropy %z, %l : (tensor<2x4x12xf32>, tensor<2x4xi32>) -> (tensor<f32>, tensor<f32>)
+    %loss = tp.mean %sum, %count : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    return %loss : tensor<f32>
+  }
+}
+
