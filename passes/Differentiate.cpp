@@ -51,7 +51,7 @@ public:
         return failure();
     emitGradients();
     foldCasts();
-    return success();
+    return checkRoundings();
   }
 
 private:
@@ -114,6 +114,7 @@ private:
     Type type = tp::gradientType(value);
     gradient = tp::castTo(builder, loc, gradient,
                           tp::withElementsOf(gradient.getType(), type));
+    valueOf.try_emplace(gradient.getDefiningOp(), value);
     sum = sum ? tp::AccumulateOp::create(builder, loc, sum.getType(), sum,
                                          gradient)
                     .getResult()
@@ -135,6 +136,24 @@ private:
          llvm::make_early_inc_range(llvm::reverse(*builder.getBlock())))
       if (isa<tp::CastOp>(op) && op.use_empty())
         op.erase();
+  }
+
+  /// Refuses what would round the ranks' summands of a gradient, each by
+  /// itself.
+  LogicalResult checkRoundings() {
+    for (auto cast : builder.getBlock()->getOps<tp::CastOp>()) {
+      tp::LayoutAttr layout = tp::getLayoutAttr(cast.getX());
+      Value value = valueOf.lookup(cast);
+      if (!value || !layout || layout.getLayout().partial.empty() ||
+          getElementTypeOrSelf(cast.getY()).isF32())
+        continue;
+      return emitError(value.getLoc())
+             << "tp-differentiate: the gradient of this value of "
+             << value.getType()
+             << " is a sum of rows, which each rank would round by itself; "
+                "widen the value with tp.cast before it is broadcast";
+    }
+    return success();
   }
 
   /// What the loss is the mean of, where every rank has it whole; null for a
@@ -199,6 +218,8 @@ private:
   sharding::Gradients withGradient;
   llvm::DenseMap<Operation *, SmallVector<bool>> wantedOperands;
   llvm::DenseMap<Value, Value> gradients;
+  /// Of ops that make a gradient: the value that it is of.
+  llvm::DenseMap<Operation *, Value> valueOf;
   llvm::MapVector<StringRef, Value> parameterGradients;
 };
 

@@ -88,12 +88,17 @@ LogicalResult passes::checkStates(ModuleOp module, func::FuncOp trained) {
   llvm::StringSet<> updated;
   if (trained)
     trained.walk([&](tp::UpdateOp op) { updated.insert(op.getSymbol()); });
-  for (auto state : module.getOps<tp::StateOp>())
+  llvm::StringSet<> withMaster;
+  for (auto state : module.getOps<tp::StateOp>()) {
+    if (state.getMaster() && !withMaster.insert(state.getParameter()).second)
+      return state.emitOpError("is the second master of @")
+             << state.getParameter();
     for (StringRef name : {state.getSymName(), state.getParameter()})
       if (!updated.contains(name))
         return state.emitOpError(
                    "is kept for training, but no tp.update sets @")
                << name;
+  }
   return success();
 }
 

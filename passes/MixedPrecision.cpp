@@ -238,7 +238,7 @@ private:
   }
 
   /// An op of parameters alone takes them as they are stored, if that is one
-  /// type; what it makes is f32, unless it is their memory.
+  /// type that it allows; what it makes is f32, unless it is their memory.
   void writeAsStored(Operation *op) {
     SmallVector<OpOperand *> floats;
     for (OpOperand &use : op->getOpOperands())
@@ -247,12 +247,13 @@ private:
     bool isNarrow = !floats.empty() && llvm::all_of(floats, [&](auto *use) {
       return getElementTypeOrSelf(use->get()) == bf16;
     });
+    auto types = isNarrow ? fit(op, bf16, /*asIs=*/false) : std::nullopt;
     for (OpOperand *use : floats)
-      use->set(convert(use->get(), isNarrow ? bf16 : f32));
-    if (!isNarrow)
+      use->set(convert(use->get(), types ? bf16 : f32));
+    if (!types)
       return;
-    for (OpResult result : op->getResults()) {
-      if (!isFloat(result) || getElementTypeOrSelf(result) == bf16)
+    for (auto [result, type] : llvm::zip(op->getResults(), types->results)) {
+      if (type != bf16 || getElementTypeOrSelf(result) == bf16)
         continue;
       result.setType(withElements(result.getType(), bf16));
       if (!parameterOf(result)) {

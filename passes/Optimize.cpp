@@ -36,7 +36,7 @@ public:
     if (trained.empty())
       return step.emitError("tp-optimize: the step has no gradients; run "
                             "tp-differentiate first");
-    if (failed(checkMesh()))
+    if (failed(checkMesh()) || failed(checkNames()))
       return failure();
     Location loc = step.getLoc();
     FloatAttr limit = options.clipGradNorm > 0
@@ -102,6 +102,24 @@ private:
                << t.parameter.getSymName() << " lies on " << layout.getMesh()
                << ", which is not the module's tp.mesh";
     return success();
+  }
+
+  /// States are named after their parameter; another symbol may have the name.
+  LogicalResult checkNames() {
+    for (Trained &t : trained)
+      for (StringRef kind : {"master", "exp_avg", "exp_avg_sq"}) {
+        std::string name = (t.parameter.getSymName() + "." + kind).str();
+        Operation *other = symbols.lookup(name);
+        if (other && (kind != "master" || isNarrow(t)))
+          return other->emitError("tp-optimize: @")
+                 << name << " is what the optimizer's state of @"
+                 << t.parameter.getSymName() << " is called; rename it";
+      }
+    return success();
+  }
+
+  static bool isNarrow(Trained &t) {
+    return !t.parameter.getTensorType().getElementType().isF32();
   }
 
   SmallVector<unsigned> axesThatSplit(Value value) {
@@ -207,8 +225,7 @@ private:
     Value m = state(t, "exp_avg"), v = state(t, "exp_avg_sq");
     // What is stored in bf16 is trained in float32 all the same: steps are
     // smaller than what bf16 can add.
-    bool isNarrow = !t.parameter.getTensorType().getElementType().isF32();
-    Value p = isNarrow ? state(t, "master", /*isMaster=*/true) : t.value;
+    Value p = isNarrow(t) ? state(t, "master", /*isMaster=*/true) : t.value;
     auto op = tp::AdamWOp::create(
         builder, t.gradient.getLoc(), p.getType(), m.getType(), v.getType(), p,
         t.gradient, m, v, scaleFor(t), builder.getF64FloatAttr(options.beta1),
@@ -216,7 +233,7 @@ private:
         builder.getF64FloatAttr(options.eps), builder.getF64FloatAttr(decay));
     set(t, "",
         tp::castTo(builder, op.getLoc(), op.getNewP(), t.value.getType()));
-    if (isNarrow)
+    if (isNarrow(t))
       set(t, ".master", op.getNewP());
     set(t, ".exp_avg", op.getNewM());
     set(t, ".exp_avg_sq", op.getNewV());

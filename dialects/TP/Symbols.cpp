@@ -74,9 +74,16 @@ static LogicalResult verifySymbol(Operation *op, SymbolTableCollection &symbols,
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter = dyn_cast_or_null<ParameterOp>(
       symbols.lookupNearestSymbolFrom(*this, getParameterAttr()));
-  if (parameter && inFloat32(parameter.getType()) == getType())
-    return success();
-  return verifySymbol(*this, symbols, getParameterAttr(), getType());
+  if (!parameter)
+    return emitOpError("C1: ")
+           << getParameterAttr() << " is not a parameter of this module";
+  if (inFloat32(parameter.getType()) != getType())
+    return verifySymbol(*this, symbols, getParameterAttr(), getType());
+  // C3
+  if (getMaster() && parameter.getTensorType().getElementType().isF32())
+    return emitOpError("C3: is the master of ")
+           << getParameterAttr() << ", which is f32 and so its own";
+  return success();
 }
 
 LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -217,6 +217,7 @@ def TP_StateOp : TP_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpI
     - C1: the parameter exists and has the same type, but for its elements:
       state is f32.
     - C2: `type` is the block that `whole` leaves to a rank.
+    - C3: a master's parameter is bf16.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$parameter,
                        StrAttr:$name, TypeAttrOf<TP_F32Tensor>:$type,

@@ -36,7 +36,7 @@ RankedTensorType tp::withElementsOf(Type type, Type like) {
 
 bool tp::isParameterValue(Value value) {
   Operation *op = value.getDefiningOp();
-  while (isa_and_nonnull<CastOp, LayoutChangeOpInterface>(op))
+  while (isa_and_nonnull<CastOp, ReshapeOp, LayoutChangeOpInterface>(op))
     op = op->getOperand(0).getDefiningOp();
   return isa_and_nonnull<ParamOp>(op);
 }

@@ -219,6 +219,7 @@ bool AxisProblem::addChoice(Operation *op, const FactorRule &rule, Way way,
              choice.operandStates, use.operands))
       return false;
     use.wanted.push_back(gradients.pass(operand));
+    use.isParameter.push_back(tp::isParameterValue(operand.get()));
   }
   for (auto [i, value] : llvm::enumerate(op->getResults())) {
     bool reached = gradients.reach(value);

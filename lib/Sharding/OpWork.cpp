@@ -45,6 +45,16 @@ static SmallVector<Operation *> buildBackward(Operation *copy, Scratch &scratch,
   return ops;
 }
 
+/// Makes parameters of those operands of `copy` that are parameters' values.
+static void addParameters(Operation *copy, const OpUse &use) {
+  OpBuilder builder(copy);
+  for (auto [operand, isParameter] :
+       llvm::zip(copy->getOpOperands(), use.isParameter))
+    if (isParameter)
+      operand.set(tp::ParamOp::create(builder, copy->getLoc(),
+                                      operand.get().getType(), "parameter"));
+}
+
 void WorkTable::addSimple(Operation *copy, Scratch &scratch, const OpUse &use,
                           OpWork &work) {
   if (auto item = tp::workOf(copy, mesh))
@@ -53,13 +63,14 @@ void WorkTable::addSimple(Operation *copy, Scratch &scratch, const OpUse &use,
     if (!llvm::is_contained(list, i))
       list.push_back(i);
   };
+  addParameters(copy, use);
   for (Operation *op : buildBackward(copy, scratch, use)) {
     if (auto item = tp::workOf(op, mesh))
       work.items.push_back(named(op, *item));
     for (Value read : op->getOperands()) {
-      if (auto argument = dyn_cast<BlockArgument>(read);
-          argument && argument.getArgNumber() < use.operands.size())
-        note(work.savedOperands, argument.getArgNumber());
+      if (auto operand = llvm::find(copy->getOperands(), read);
+          operand != copy->operand_end())
+        note(work.savedOperands, operand.getIndex());
       else if (read.getDefiningOp() == copy)
         note(work.savedResults, cast<OpResult>(read).getResultNumber());
     }
@@ -123,10 +134,14 @@ OpWork WorkTable::compute(Operation *op, const OpUse &use) {
 const OpWork &WorkTable::get(Operation *op, const OpUse &use) {
   auto key = signatureOf(op, use.operands, use.results);
   key.push_back(use.way.getAsOpaquePointer());
-  uintptr_t flags = 1;
-  for (bool flag : llvm::concat<const bool>(use.incoming, use.wanted))
-    flags = flags << 1 | uintptr_t(flag);
-  key.push_back(reinterpret_cast<const void *>(flags));
+  auto addFlags = [&](auto &&list) {
+    uintptr_t flags = 1;
+    for (bool flag : list)
+      flags = flags << 1 | uintptr_t(flag);
+    key.push_back(reinterpret_cast<const void *>(flags));
+  };
+  addFlags(llvm::concat<const bool>(use.incoming, use.wanted));
+  addFlags(use.isParameter);
   auto it = known.find(key);
   if (it == known.end())
     it = known.emplace(std::move(key), compute(op, use)).first;

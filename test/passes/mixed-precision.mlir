@@ -158,3 +158,24 @@ func.func @mixed(%x: tensor<2x3x8xf32>, %w: tensor<8x8xf32>, %k: tensor<2x3x2x4x
   %d:3 = tp.attention_grad %q, %k, %k, %lse, %q {scale = 0.5 : f64} : (tensor<2x3x2x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x1xf32>, tensor<2x3x2x1x4xf32>) -> (tensor<2x3x2x1x4xf32>, tensor<2x3x2x4xf32>, tensor<2x3x2x4xf32>)
   return %d#0 : tensor<2x3x2x1x4xf32>
 }
+
+// -----
+
+// An op of parameters alone whose result is a statistic keeps that in f32,
+// though it takes the parameter as it is stored.
+
+// CHECK-LABEL: func.func @statistics_of_parameters(
+// CHECK: tp.row_max {{.*}} : (tensor<8x4xbf16>) -> tensor<8xf32>
+// CHECK: tp.sum_leading {{.*}} : (tensor<8x4xbf16>) -> tensor<4xf32>
+// CHECK: tp.sum_squares {{.*}} : (tensor<8x4xbf16>) -> tensor<3xf32>
+// CHECK: tp.scale {{.*}} : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<ones>}
+func.func @statistics_of_parameters(%x: tensor<3x4xf32>) -> (tensor<3x8xf32>, tensor<8xf32>, tensor<4xf32>, tensor<3xf32>, tensor<8x4xf32>) attributes {tp.forward} {
+  %w = tp.param @w : tensor<8x4xf32>
+  %y = tp.matmul %x, %w : (tensor<3x4xf32>, tensor<8x4xf32>) -> tensor<3x8xf32>
+  %m = tp.row_max %w : (tensor<8x4xf32>) -> tensor<8xf32>
+  %s = tp.sum_leading %w : (tensor<8x4xf32>) -> tensor<4xf32>
+  %q = tp.sum_squares %w : (tensor<8x4xf32>) -> tensor<3xf32>
+  %k = tp.scale %w {factor = 2.0 : f64} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y, %m, %s, %q, %k : tensor<3x8xf32>, tensor<8xf32>, tensor<4xf32>, tensor<3xf32>, tensor<8x4xf32>
+}

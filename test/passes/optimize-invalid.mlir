@@ -18,3 +18,14 @@ func.func @no_mesh() {
   tp.output "gradient" gradient @w, %w : tensor<6xf32, #rows>
   return
 }
+
+// -----
+
+tp.parameter @w : tensor<6xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+// expected-error@+1 {{tp-optimize: @w.master is what the optimizer's state of @w is called; rename it}}
+tp.parameter @w.master : tensor<6xf32> {id = 1 : i64, init = #tp.init<zeros>}
+func.func @taken_name(%dw: tensor<6xf32>) {
+  %w = tp.param @w : tensor<6xbf16>
+  tp.output "gradient" gradient @w, %dw : tensor<6xf32>
+  return
+}

@@ -208,6 +208,21 @@ func.func @not_updated() {
 
 // -----
 
+tp.parameter @w : tensor<6xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+tp.state @w.master of @w "master" : tensor<6xf32> {master}
+// expected-error@+1 {{'tp.state' op is the second master of @w}}
+tp.state @w.other of @w "other" : tensor<6xf32> {master}
+func.func @two_masters() {
+  %w = tp.param @w : tensor<6xbf16>
+  %m = tp.param @w.master : tensor<6xf32>
+  tp.update @w, %w : tensor<6xbf16>
+  tp.update @w.master, %m : tensor<6xf32>
+  tp.update @w.other, %m : tensor<6xf32>
+  return
+}
+
+// -----
+
 tp.parameter @w : tensor<6xf32> {id = 0 : i64, init = #tp.init<zeros>}
 func.func @memory_leaves() {
   %w = tp.param @w : tensor<6xf32>

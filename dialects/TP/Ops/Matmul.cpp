@@ -25,8 +25,9 @@ SmallVector<Value> MatmulOp::buildGradients(OpBuilder &b, ValueRange gradients,
     result[0] = MatmulDgradOp::create(b, getLoc(), dualType(getX().getType()),
                                       dy, getW());
   if (wanted[1])
-    result[1] = MatmulWgradOp::create(
-        b, getLoc(), inFloat32(dualType(getW().getType())), dy, getX());
+    // Of a weight that is made, as every gradient, of its type.
+    result[1] =
+        MatmulWgradOp::create(b, getLoc(), gradientType(getW()), dy, getX());
   return result;
 }
 

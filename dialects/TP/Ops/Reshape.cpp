@@ -84,8 +84,11 @@ ReshapeOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
 
 SmallVector<Value> ReshapeOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  return {
-      ReshapeOp::create(b, getLoc(), dualType(getX().getType()), gradients[0])};
+  // A reshaped parameter's gradient is float32, as the parameter's.
+  return {ReshapeOp::create(
+      b, getLoc(),
+      withElementsOf(dualType(getX().getType()), gradients[0].getType()),
+      gradients[0])};
 }
 
 void ReshapeOp::lowerToPlan(PlanLowering &plan) { plan.alias(getY(), getX()); }

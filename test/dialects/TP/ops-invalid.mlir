@@ -104,7 +104,7 @@ tp.state @w.exp_avg of @w "exp_avg" : tensor<4x4xf32> {whole = tensor<8x4xf32>}
 // -----
 
 // tp.state C1
-// expected-error@+1 {{'tp.state' op C1: @w is not a parameter or state of this module}}
+// expected-error@+1 {{'tp.state' op C1: @w is not a parameter of this module}}
 tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
 
 // -----
@@ -113,6 +113,21 @@ tp.state @w.exp_avg of @w "exp_avg" : tensor<8x4xf32>
 tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
 // expected-error@+1 {{'tp.state' op C1: @w is declared as 'tensor<8x4xf32>', but used as 'tensor<4x8xf32>'}}
 tp.state @w.exp_avg of @w "exp_avg" : tensor<4x8xf32>
+
+// -----
+
+// tp.state C1: state of a state
+tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// expected-error@+1 {{'tp.state' op C1: @w.n is not a parameter of this module}}
+tp.state @w.m of @w.n "m" : tensor<4xf32>
+tp.state @w.n of @w "n" : tensor<4xf32>
+
+// -----
+
+// tp.state C3
+tp.parameter @w : tensor<4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+// expected-error@+1 {{'tp.state' op C3: is the master of @w, which is f32 and so its own}}
+tp.state @w.master of @w "master" : tensor<4xf32> {master}
 
 // -----
 

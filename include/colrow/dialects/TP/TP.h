@@ -101,7 +101,7 @@ mlir::RankedTensorType dualType(mlir::Type type);
 mlir::RankedTensorType inFloat32(mlir::Type type);
 /// `type` with the elements of `like`.
 mlir::RankedTensorType withElementsOf(mlir::Type type, mlir::Type like);
-/// Whether `value` is a parameter's, in whatever state or float type.
+/// Whether `value` is a parameter's, in whatever state, shape or float type.
 bool isParameterValue(mlir::Value value);
 /// The type of the gradient of `value`: dual to its own, and float32 for
 /// parameters, whose gradients are sums over all rows.
