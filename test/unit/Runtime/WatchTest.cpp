@@ -25,6 +25,7 @@ TEST(Monitor, WhoDoesNotWatchYetIsHeard) {
   two.mesh = {{"tp", 2}};
   LoadedPlan plan = two.load();
   EXPECT_TRUE(inProcesses(2, [&](unsigned process) {
+    int end = ::dup(pair[process]);
     LaunchInfo launch;
     launch.kind = LauncherKind::own;
     launch.process = process;
@@ -45,6 +46,9 @@ TEST(Monitor, WhoDoesNotWatchYetIsHeard) {
                      }});
     ::usleep(useconds_t(2 * limit * 1e6));
     monitor.leave();
+    // The end of the connection, which the test's own process has open too.
+    ::shutdown(end, SHUT_RDWR);
+    ::close(end);
   }));
   ::close(pair[0]);
   ::close(pair[1]);
