@@ -21,6 +21,8 @@ TWO = {"openmpi": (*ONE["openmpi"], "--mca", "plm_rsh_agent", "/run/on", "--mca"
 # MPI libraries keep memory that they do not give back at the end.
 WITH_SANITIZERS = {"LSAN_OPTIONS": os.environ.get("LSAN_OPTIONS", "") + ":detect_leaks=0"}
 TOKEN = {"COLROW_TOKEN": "of the tests"}
+# MPICH 4.0's agent on a machine may fail an assertion of its own once all processes have ended in order.
+HYDRA_FAULT = "HYD_pmcd_pmip_control_cmd_cb (pm/pmiserv/pmip_cb.c:899): assert (!closed) failed"
 
 
 def launcher(name, processes, machines=1):
@@ -55,8 +57,12 @@ def through_proxy(start, way, work):
 def run(start, *arguments, seconds=60, env=TOKEN):
     """tp-run under a launcher, which lives no longer than `seconds`."""
     command = ["timeout", "-k", "1", str(seconds), *start, colrow.tool("tp-run"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, **WITH_SANITIZERS, **env})
+    # What tp-run has left is compared nevertheless.
+    if HYDRA_FAULT in done.stderr and "tp-run: error" not in done.stderr:
+        done.returncode = 0
+    return done
 
 
 def succeed(start, *arguments, **options):
