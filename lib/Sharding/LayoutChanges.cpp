@@ -13,8 +13,10 @@ using llvm::SmallVector;
 using solver::Cost;
 
 int64_t sharding::gradientFactorOf(mlir::Value value) {
+  int64_t bytes = tp::elementBytes(value.getType());
+  // The analyzer does not know that no type has no bits.
   return tp::elementBytes(tp::gradientType(value)) /
-         tp::elementBytes(value.getType());
+         std::max<int64_t>(bytes, 1);
 }
 
 uint8_t sharding::indexOf(const ChangeQuery &query, const ValueState &state) {

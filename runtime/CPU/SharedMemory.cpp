@@ -69,6 +69,7 @@ static std::vector<unsigned> sizesInside(const Mesh &mesh,
   std::vector<uint8_t> order = axes.vec();
   llvm::sort(order, std::greater<>());
   std::vector<unsigned> sizes;
+  sizes.reserve(order.size() + 1);
   for (uint8_t axis : order)
     sizes.push_back(mesh.sizes[axis]);
   if (sizes.empty())

@@ -94,6 +94,7 @@ TensorPlace ModelFiles::find(StringRef tensor) const {
 
 std::string ModelFiles::mark(function_ref<void()> onBlock) const {
   std::vector<std::string> marks;
+  marks.reserve(files.size());
   for (const auto &file : files)
     marks.push_back(contentMark(file->path(), onBlock));
   return join(marks, ",");

@@ -184,6 +184,7 @@ TEST(Rendezvous, UninvitedDoNotStopIt) {
 TEST(Rendezvous, AHundredSilentConnections) {
   RunningHub hub(jobOf(3), 5);
   std::vector<FileDescriptor> others;
+  others.reserve(100);
   for (int i = 0; i < 100; ++i)
     others.push_back(connected(hub.place.port));
   // It comes behind them, so the oldest have to go.
@@ -271,6 +272,7 @@ TEST(Rendezvous, FromLaunchToControl) {
     EXPECT_EQ(textOf((*control)->leave()), "");
   };
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (unsigned process = 0; process < 3; ++process)
     threads.emplace_back(run, process);
   for (std::thread &thread : threads)

@@ -143,6 +143,7 @@ size_t onMachines(const Mesh &mesh, std::vector<std::vector<uint8_t>> axes,
           *networks.back(), options)));
     }
   }
+  threads.reserve(mesh.ranks());
   for (unsigned rank = 0; rank < mesh.ranks(); ++rank)
     threads.emplace_back([&, rank] {
       unsigned process = rank / cluster.share;

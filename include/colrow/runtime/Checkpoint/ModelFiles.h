@@ -27,7 +27,8 @@ public:
 
   /// What the files are called in errors: the folder or file given to open.
   llvm::StringRef name() const { return title; }
-  /// The contentMark() of all files, to tell other weights by. `onBlock`: see there.
+  /// The contentMark() of all files, to tell other weights by. `onBlock`: see
+  /// there.
   std::string mark(llvm::function_ref<void()> onBlock) const;
   /// Empty when no file has the tensor.
   TensorPlace find(llvm::StringRef tensor) const;
