@@ -4,6 +4,7 @@
 
 #include "Agreement.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
@@ -70,6 +71,9 @@ static Error differing(StringRef what, unsigned first, double a,
                  what, a, first, b, second);
 }
 
+static uint32_t bitsOf(float value) { return bit_cast<uint32_t>(value); }
+static uint64_t bitsOf(double value) { return bit_cast<uint64_t>(value); }
+
 /// The value of the first process that has one.
 template <typename T>
 static Error agreeOn(StringRef what, ArrayRef<StepMessage> all,
@@ -83,7 +87,7 @@ static Error agreeOn(StringRef what, ArrayRef<StepMessage> all,
     if (!first) {
       first = process;
       out = found;
-    } else if (std::memcmp(&found, &*out, sizeof(T)) != 0) {
+    } else if (bitsOf(found) != bitsOf(*out)) {
       return differing(what, *first, *out, process, found);
     }
   }
