@@ -101,16 +101,6 @@ static const Known &knownOf(LauncherKind kind) {
   return knownLibraries[0];
 }
 
-char ToldByFirst::ID = 0;
-
-void ToldByFirst::log(raw_ostream &out) const {
-  out << "process 0 has an error";
-}
-
-std::error_code ToldByFirst::convertToErrorCode() const {
-  return inconvertibleErrorCode();
-}
-
 struct MpiNetwork::Impl {
   const ColrowMpi *mpi = nullptr;
   ColrowMpiWorld world = {};

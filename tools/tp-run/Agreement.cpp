@@ -3,6 +3,7 @@
 // How a run ends for all of its processes, and what a step left.
 
 #include "Agreement.h"
+#include "colrow/runtime/Job/ToldByFirst.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,23 +17,13 @@ namespace colrow::tprun {
 /// How long a process that was told to stop waits for the others to agree.
 static constexpr double stopSeconds = 1;
 
-char ToldElsewhere::ID = 0;
-
-void ToldElsewhere::log(raw_ostream &out) const {
-  out << "the run has failed, as another process says";
-}
-
-std::error_code ToldElsewhere::convertToErrorCode() const {
-  return inconvertibleErrorCode();
-}
-
 Error finish(Job &job, Error error) {
   // Also without one: those that have none must not leave the others' unsaid.
   error = job.agree(std::move(error));
   if (!error || job.isFirst())
     return error;
   consumeError(std::move(error));
-  return make_error<ToldElsewhere>();
+  return make_error<ToldByFirst>();
 }
 
 /// A value as an error shows it.

@@ -9,14 +9,6 @@
 
 namespace colrow::tprun {
 
-/// An error that another process prints.
-class ToldElsewhere : public llvm::ErrorInfo<ToldElsewhere> {
-public:
-  static char ID;
-  void log(llvm::raw_ostream &out) const override;
-  std::error_code convertToErrorCode() const override;
-};
-
 /// Ends what `job` did: all processes fail if one does, and one of them keeps
 /// the error to print.
 llvm::Error finish(runtime::Job &job, llvm::Error error);

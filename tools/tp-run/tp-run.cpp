@@ -53,8 +53,7 @@ static int report(llvm::Error error) {
   if (!error)
     return 0;
   llvm::handleAllErrors(
-      std::move(error), [](const ToldElsewhere &) {},
-      [](const ToldByFirst &) {},
+      std::move(error), [](const ToldByFirst &) {},
       [](const llvm::ErrorInfoBase &info) {
         if (takeLastWord())
           llvm::errs() << "tp-run: error: " << info.message() << "\n";

@@ -6,6 +6,7 @@
 #define COLROW_RUNTIME_MPI_MPINETWORK_H
 
 #include "colrow/runtime/Job/Launch.h"
+#include "colrow/runtime/Job/ToldByFirst.h"
 #include "colrow/runtime/MPI/Network.h"
 #include "llvm/Support/Error.h"
 #include <functional>
@@ -13,14 +14,6 @@
 #include <string>
 
 namespace colrow::runtime {
-
-/// An error that process 0 prints.
-class ToldByFirst : public llvm::ErrorInfo<ToldByFirst> {
-public:
-  static char ID;
-  void log(llvm::raw_ostream &out) const override;
-  std::error_code convertToErrorCode() const override;
-};
 
 class MpiNetwork : public Network {
 public:
