@@ -36,6 +36,7 @@ MpiPair::MpiPair(const std::vector<std::string> &program) {
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     std::vector<char *> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string &word : words)
       arguments.push_back(word.data());
     arguments.push_back(nullptr);

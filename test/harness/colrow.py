@@ -112,11 +112,25 @@ def check(condition, message):
 
 
 def workspace(path):
-    """An empty folder for one test's files."""
+    """An empty folder for one test's files: what an earlier run left is deleted, other's is not."""
     path = pathlib.Path(path).resolve()
+    if path.exists() and not is_ours(path) and any(path.iterdir()):
+        sys.exit(f"{path} holds files that no test made; give a folder that is new or empty")
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir(parents=True)
+    marker_of(path).touch()
     return path
+
+
+def marker_of(path):
+    """Stands beside a folder that tests made."""
+    return path.with_name(f".{path.name}.workspace")
+
+
+def is_ours(path):
+    """Whether tests made the folder: lit's own, or a marked one, or one within such."""
+    return any(folder.name == "Output" or marker_of(folder).exists()
+               for folder in [path, *path.parents] if folder.name)
 
 
 # Every field that is read, at the values of the smallest models here.
