@@ -99,11 +99,13 @@ void Executor::Impl::watch() {
                   }});
 }
 
-static Error checkShares(unsigned ranks, unsigned processes) {
+static Error checkShares(const Mesh &mesh, unsigned processes) {
+  unsigned ranks = mesh.ranks();
   if (ranks % processes != 0)
-    return failure(
-        "is for {0} rank{1}, which {2} processes cannot share evenly", ranks,
-        ranks == 1 ? "" : "s", processes);
+    return failure("was compiled for {0} rank{1} ({2}), which {3} processes "
+                   "cannot share evenly: start another number of them, or "
+                   "compile it with --mesh tp={3}",
+                   ranks, ranks == 1 ? "" : "s", mesh.text(), processes);
   if (ranks / processes > Executor::maxRanks)
     return failure("is for {0} ranks, at most {1} can be threads of a process",
                    ranks, Executor::maxRanks);
@@ -112,8 +114,8 @@ static Error checkShares(unsigned ranks, unsigned processes) {
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const plan::Plan &plan, const ExecutorOptions &options) {
-  if (Error error = checkShares(Mesh(plan).ranks(),
-                                options.job ? options.job->processes() : 1))
+  if (Error error =
+          checkShares(Mesh(plan), options.job ? options.job->processes() : 1))
     return std::move(error);
   auto impl = std::make_unique<Impl>(plan, options);
   if (Error error = impl->share())

@@ -16,18 +16,6 @@ using namespace colrow::runtime;
 
 namespace colrow::tprun {
 
-static Error checkRanks(const RunOptions &options, const plan::Plan &plan,
-                        unsigned processes) {
-  Mesh mesh(plan);
-  if (mesh.ranks() % processes == 0)
-    return Error::success();
-  return failure("{0}: was compiled for {1} rank{2} ({3}), which {4} processes "
-                 "cannot share evenly: start another number of them, or "
-                 "compile it with --mesh tp={4}",
-                 options.plan, mesh.ranks(), mesh.ranks() == 1 ? "" : "s",
-                 mesh.text(), processes);
-}
-
 /// All that decides how numbers are computed, beside the plan.
 static Error compareLibraries(const Executor &executor) {
   Error error =
@@ -46,9 +34,6 @@ Expected<Session> Session::start(const RunOptions &options,
   if (!loaded)
     return loaded.takeError();
   result.plan = std::move(*loaded);
-  if (Error error =
-          checkRanks(options, result.plan.get(), processes.job().processes()))
-    return std::move(error);
   if (Error error =
           compare(processes.job(),
                   {{"the version of tp-run", COLROW_VERSION},
