@@ -5,6 +5,7 @@
 #include "colrow/runtime/Job/StarControl.h"
 #include "StarImpl.h"
 #include "colrow/runtime/Job/HostIdentity.h"
+#include "colrow/runtime/Job/ToldByFirst.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
@@ -104,9 +105,13 @@ StarControl::create(unsigned process, unsigned processes,
     return std::move(error);
   Expected<std::vector<std::string>> all =
       star->gather(hostName(), meetSeconds);
+  Impl::Lock lock(impl.mutex);
+  if (!all && impl.isToldByHub) {
+    consumeError(all.takeError());
+    return make_error<ToldByFirst>();
+  }
   if (!all)
     return all.takeError();
-  Impl::Lock lock(impl.mutex);
   for (auto [other, host] : enumerate(*all)) {
     if (Error error = checkHost(unsigned(other), host))
       return std::move(error);

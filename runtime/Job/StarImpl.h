@@ -81,6 +81,7 @@ struct StarControl::Impl {
   std::vector<unsigned> awaited;
   std::optional<Deadline> hubDeadline;
   std::optional<std::string> broken, noticed;
+  bool isToldByHub = false; // what has broken it
   bool isLeaving = false, isStopping = false;
   bool isClaimed = false;
   std::optional<bool> claimAnswer;

@@ -111,6 +111,7 @@ bool StarControl::Impl::dispatch(unsigned from, StringRef text) {
   case MessageKind::failed:
     if (isHub())
       return false;
+    isToldByHub = true;
     breakDown(message.rest());
     return true;
   case MessageKind::gone:

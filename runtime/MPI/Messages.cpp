@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Polling: a few times at once, then with short sleeps, so that other ranks get
-// the core. What blocks inside of an MPI library burns it.
+// Polling: at once for as long as a short message takes, or a few times where
+// ranks share cores; then with short sleeps, so that others get the core. What
+// blocks inside of an MPI library burns it.
 
 #include "Messages.h"
 #include "colrow/runtime/Support/Clock.h"
@@ -11,11 +12,17 @@ namespace colrow::runtime {
 
 bool Messages::wait(size_t number) {
   constexpr unsigned pollsAtOnce = 50;
+  constexpr int64_t nanosecondsAtOnce = 200000;
   constexpr timespec pause = {0, 20000};
   Message &message = requests[number];
   for (unsigned i = 0; i < pollsAtOnce; ++i)
     if (isDone(message))
       return true;
+  if (hasCore)
+    for (int64_t begin = steadyNanoseconds();
+         steadyNanoseconds() - begin < nanosecondsAtOnce;)
+      if (isDone(message))
+        return true;
   status.waitingSince.store(steadyNanoseconds(), std::memory_order_relaxed);
   bool arrived;
   while (!(arrived = isDone(message)) &&

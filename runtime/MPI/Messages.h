@@ -14,10 +14,11 @@ namespace colrow::runtime {
 
 class Messages {
 public:
-  /// At most `most` at a time. `status`: of the rank.
+  /// At most `most` at a time. `status`: of the rank. `hasCore`: nobody else
+  /// needs its core while it waits.
   Messages(Network &network, RankStatus &status,
-           const std::atomic<uint32_t> &failed, size_t most)
-      : network(network), status(status), failed(failed) {
+           const std::atomic<uint32_t> &failed, size_t most, bool hasCore)
+      : network(network), status(status), failed(failed), hasCore(hasCore) {
     requests.reserve(most);
   }
 
@@ -51,6 +52,7 @@ private:
   Network &network;
   RankStatus &status;
   const std::atomic<uint32_t> &failed;
+  bool hasCore;
   std::vector<Message> requests;
 };
 

@@ -25,7 +25,7 @@ NetworkCommunicator::NetworkCommunicator(NetworkGroup made, const JobPage &page,
     : group(std::move(made)), operands(memory),
       status(page.status(group.members[group.self].rank)),
       barrier(page.barrier(place), group.count, spins, &page.failed()),
-      messages(network, status, page.failed(), 4 * group.size()),
+      messages(network, status, page.failed(), 4 * group.size(), spins != 0),
       bases(group.count), sources(group.size()) {
   for (unsigned local = 0; local < group.count; ++local) {
     unsigned rank = group.members[group.first + local].rank;

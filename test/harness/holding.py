@@ -37,14 +37,19 @@ def _listener(names):
     return listener
 
 
+# Where launchers say a process' number: tp-run -n, Open MPI, MPICH.
+_NUMBER = (b"COLROW_PROCESS", b"OMPI_COMM_WORLD_RANK", b"PMI_RANK")
+
+
 def _process_of(thread):
     """Process id and number in its job (nothing: it has none) of a thread."""
     with open(f"/proc/{thread}/status") as status:
         pid = next(int(line.split()[1]) for line in status if line.startswith("Tgid:"))
     with open(f"/proc/{pid}/environ", "rb") as environment:
         for entry in environment.read().split(b"\0"):
-            if entry.startswith(b"COLROW_PROCESS="):
-                return pid, int(entry.split(b"=")[1])
+            name, _, value = entry.partition(b"=")
+            if name in _NUMBER:
+                return pid, int(value)
     return pid, None
 
 
@@ -96,15 +101,28 @@ class Held(subprocess.Popen):
             os.close(file)
 
 
+# In the environment of all that this test starts: launchers may give processes sessions of their own.
+_MARK = f"COLROW_TEST_STARTED_BY={os.getpid()}".encode()
+os.environ.update([_MARK.decode().split("=")])
+
+
 def members(session):
-    """Processes of a session that live, each with its number in the job."""
+    """Processes of a session that live, and of this test's runs, each with its number in the job."""
     found = {}
     for entry in os.listdir("/proc"):
         try:
             with open(f"/proc/{int(entry)}/stat") as file:
                 fields = file.read().rsplit(") ", 1)[1].split()
-            if int(fields[3]) == session and fields[0] not in "ZX":
-                found[int(entry)] = _process_of(entry)[1]
+            if fields[0] in "ZX":
+                continue
+            number = _process_of(entry)[1]
+            if int(fields[3]) == session or number is not None and _is_ours(entry):
+                found[int(entry)] = number
         except (OSError, IndexError, ValueError):
             continue
     return found
+
+
+def _is_ours(pid):
+    with open(f"/proc/{pid}/environ", "rb") as environment:
+        return _MARK in environment.read().split(b"\0")

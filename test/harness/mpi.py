@@ -84,6 +84,11 @@ def refuse(start, *arguments, says, **options):
     print(f"refused as wanted: {lines[0]}")
 
 
+def failed(code, error, process, ranks):
+    """Whether so a run may end of which a process was killed or stopped: tp-run says one thing at most."""
+    return code not in (0, 99, 124) and sum("tp-run: error" in line for line in error.splitlines()) <= 1
+
+
 class Training:
     """A plan at tp=4 whose runs leave gradients, logits, a checkpoint and losses: all to be equal to the bit."""
     FILES = ("outputs.safetensors", "saved/model.safetensors", "saved/optimizer.safetensors", "losses")

@@ -6,6 +6,7 @@
 #include "Star.h"
 #include "SocketPair.h"
 #include "colrow/runtime/Job/Frames.h"
+#include "colrow/runtime/Job/ToldByFirst.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <poll.h>
 #include <random>
 #include <sys/wait.h>
+#include <thread>
 
 using namespace colrow::runtime;
 using namespace llvm;
@@ -313,6 +315,26 @@ TEST(Star, AnyMessages) {
         textOf(StarControl::create(round % 2, 2, std::move(sockets), 5, 5)),
         "");
   }
+}
+
+/// Of processes that all see that one has not come, one says so.
+TEST(Star, ProcessThatDoesNotBegin) {
+  SocketPair late, other;
+  std::vector<FileDescriptor> first, second;
+  first.push_back(std::move(late.a));
+  first.push_back(std::move(other.a));
+  second.push_back(std::move(other.b));
+  bool leavesItToFirst = false;
+  std::thread process([&] {
+    auto star = StarControl::create(2, 3, std::move(second), 5, 0.2);
+    ASSERT_FALSE(star);
+    leavesItToFirst = star.errorIsA<ToldByFirst>();
+    consumeError(star.takeError());
+  });
+  EXPECT_EQ(textOf(StarControl::create(0, 3, std::move(first), 5, 0.2)),
+            "process 1 does not answer for 0.2 s");
+  process.join();
+  EXPECT_TRUE(leavesItToFirst);
 }
 
 /// Processes 1 and 2 of three, as processes that gather for ever.

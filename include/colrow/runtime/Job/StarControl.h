@@ -38,7 +38,8 @@ public:
   /// Meets all others. `sockets`: in process 0, of all others in their order;
   /// elsewhere one, to process 0. `limit`: seconds to wait for others, where a
   /// call does not say another time; `meetSeconds`: the same for all to be
-  /// here, since processes do not start at the same time.
+  /// here, since processes do not start at the same time. Error: ToldByFirst
+  /// where process 0 has told this one why it ends.
   static llvm::Expected<std::unique_ptr<StarControl>>
   create(unsigned process, unsigned processes,
          std::vector<FileDescriptor> sockets, double limit,
