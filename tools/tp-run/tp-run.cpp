@@ -53,7 +53,9 @@ static int report(llvm::Error error) {
   if (!error)
     return 0;
   llvm::handleAllErrors(
-      std::move(error), [](const ToldByFirst &) {},
+      std::move(error),
+      // A launcher may kill all once one has gone: process 0 prints first.
+      [](const ToldByFirst &) { ::usleep(200000); },
       [](const llvm::ErrorInfoBase &info) {
         if (takeLastWord())
           llvm::errs() << "tp-run: error: " << info.message() << "\n";
