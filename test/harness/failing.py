@@ -27,15 +27,6 @@ FIRST = {"mkdirat": 5, "renameat2": 5, "symlinkat": 6, "renameat": 5, "unlinkat"
          "getdents64": 4}
 
 
-def chance(dice):
-    """Ranks, processes, the process, its moment and how often it was there before, signal."""
-    ranks, processes = dice.choice(((2, 2), (4, 4), (4, 2)))
-    process = dice.randrange(processes)
-    calls = dict(EVERYBODY, **(FIRST if process == 0 else {}))
-    call = dice.choice([*calls, "step", "pwrite64"])
-    return ranks, processes, process, call, 1 + dice.randrange(calls[call]), dice.choice((KILL, STOP))
-
-
 class Failing:
     """`launcher`: processes -> words before tp-run's own; none: tp-run -n. `ended`: (exit code, error, process, its
     ranks) -> whether so a run may end. `slow`: seconds that the launcher itself may take to end, beside its ranks."""
@@ -49,6 +40,17 @@ class Failing:
         for ranks in self.plans:
             whole = self.command(ranks, 1, "--seed", 5, "--save", self.work / f"whole{ranks}")
             colrow.succeed("tp-run", *whole[1:])
+
+    def chance(self, dice):
+        """Ranks, processes, the process, its moment and how often it was there before, signal."""
+        ranks, processes = dice.choice(((2, 2), (4, 4), (4, 2)))
+        process = dice.randrange(processes)
+        calls = dict(EVERYBODY, **(FIRST if process == 0 else {}))
+        call = dice.choice([*calls, "step", "pwrite64"])
+        count = 1 + dice.randrange(calls[call])
+        # What is stopped when all have said goodbye only its launcher can miss.
+        is_end = call == "exit_group" or (call, count) == ("step", STEPS)
+        return ranks, processes, process, call, count, KILL if is_end and self.launcher else dice.choice((KILL, STOP))
 
     def command(self, ranks, processes, *more):
         start, own = (), ()
@@ -79,10 +81,14 @@ class Failing:
         run = subprocess.Popen(line, start_new_session=True, **options)
         for _ in range(count):
             run.stdout.readline()
-        victim = [pid for pid, number in holding.members(run.pid).items() if number == process]
-        for pid in victim:
-            os.kill(pid, sent)
-        return run, time.monotonic() if victim else None
+        for pid, number in holding.members(run.pid).items():
+            if number == process:
+                try:
+                    os.kill(pid, sent)
+                except ProcessLookupError:
+                    break
+                return run, time.monotonic()
+        return run, None
 
     def finish(self, run, begin, what):
         """Its exit code and message, and how long its ranks took to end."""
@@ -139,7 +145,7 @@ class Failing:
         """At the moments given, all of which must come; or COLROW_FAILURES of a seed, COLROW_SEED."""
         many = int(os.environ.get("COLROW_FAILURES", 0))
         dice = random.Random(int(os.environ.get("COLROW_SEED", 1)))
-        moments = [chance(dice) for _ in range(many)] or chosen
+        moments = [self.chance(dice) for _ in range(many)] or chosen
         times = [self.attack(number, *moment, dice.randrange(1, 6) if many else 1)
                  for number, moment in enumerate(moments)]
         colrow.check(many or None not in times, "a moment was not reached")
