@@ -58,7 +58,7 @@ private:
   LogicalResult visit(Operation *op) {
     SmallVector<Value> incoming;
     for (Value result : op->getResults())
-      incoming.push_back(gradients.lookup(result));
+      incoming.push_back(finish(gradients.lookup(result), result));
     if (llvm::none_of(incoming, [](Value v) { return bool(v); }))
       return success();
     if (auto param = dyn_cast<tp::ParamOp>(op)) {
@@ -108,10 +108,27 @@ private:
     return success();
   }
 
+  /// Whether ranks' shares of the gradient of `value` are rounded, each by
+  /// itself, as its parameter says.
+  static bool roundsShares(Value value) {
+    return !getElementTypeOrSelf(tp::gradientType(value)).isF32() &&
+           tp::findParam(value);
+  }
+
   /// Sums of gradients of `value`: one state, so partial meets partial only,
-  /// and one type, whatever that of the op's sum is.
+  /// and one type, whatever that of the op's sum is. Shares that will be
+  /// rounded are summed in float32 first.
   void accumulate(Value &sum, Value gradient, Value value, Location loc) {
     Type type = tp::gradientType(value);
+    if (roundsShares(value)) {
+      if (!sum) {
+        sum = gradient;
+        return;
+      }
+      type = tp::inFloat32(type);
+      sum = tp::castTo(builder, loc, sum,
+                       tp::withElementsOf(sum.getType(), type));
+    }
     gradient = tp::castTo(builder, loc, gradient,
                           tp::withElementsOf(gradient.getType(), type));
     valueOf.try_emplace(gradient.getDefiningOp(), value);
@@ -119,6 +136,14 @@ private:
                                          gradient)
                     .getResult()
               : gradient;
+  }
+
+  /// The sum of all gradients of `value` as what made it takes it.
+  Value finish(Value sum, Value value) {
+    if (!sum || !roundsShares(value) || !getElementTypeOrSelf(sum).isF32())
+      return sum;
+    return tp::RoundShareOp::create(builder, sum.getLoc(),
+                                    tp::gradientType(value), sum);
   }
 
   /// What is widened again need not be rounded before: a cast of a cast is its

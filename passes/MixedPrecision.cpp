@@ -34,8 +34,8 @@ struct Types {
 /// Decides the types of all functions, then writes them.
 class Narrower {
 public:
-  explicit Narrower(ModuleOp module)
-      : module(module), symbols(module),
+  Narrower(ModuleOp module, bool roundShares)
+      : module(module), roundShares(roundShares), symbols(module),
         f32(Float32Type::get(module.getContext())),
         bf16(BFloat16Type::get(module.getContext())) {}
 
@@ -46,9 +46,9 @@ public:
         if (failed(decide(&op)))
           return failure();
     for (tp::ParameterOp parameter : stored)
-      parameter.setType(withElements(parameter.getType(), bf16));
+      parameter.setType(tp::withElementsOf(parameter.getType(), bf16));
     for (func::FuncOp step : functions.all)
-      write(step);
+      write(step, roundShares && step == functions.trained);
     return success();
   }
 
@@ -66,11 +66,8 @@ private:
   /// A parameter without gradient has no float32 copy that its checkpoint could
   /// keep, so where something is trained it stays as it is.
   void findTrained(const StepFunctions &functions) {
-    if (!functions.trained) {
-      for (auto parameter : module.getOps<tp::ParameterOp>())
-        mayNarrow.insert(parameter);
-      return;
-    }
+    if (!functions.trained)
+      return mayNarrow.insert_range(module.getOps<tp::ParameterOp>());
     func::FuncOp step = functions.trained;
     sharding::Gradients gradients(module, step);
     step.walk([&](tp::ParamOp param) {
@@ -79,20 +76,10 @@ private:
     });
   }
 
-  //===--------------------------------------------------------------------===//
-  // Decisions
-  //===--------------------------------------------------------------------===//
-
-  static bool isFloat(Value value) { return tp::carriesGradient(value); }
-
   /// The element type that `value` will have.
   Type elementOf(Value value) {
     Type decided = elements.lookup(value);
     return decided ? decided : getElementTypeOrSelf(value);
-  }
-
-  static RankedTensorType withElements(Type type, Type element) {
-    return cast<RankedTensorType>(type).clone(element);
   }
 
   /// Contractions are what work items say they are, statistics what factor
@@ -122,20 +109,17 @@ private:
     bool isOfParameters = *precision == Precision::Any;
     bool isNarrow = true;
     for (Value operand : op->getOperands())
-      if (isFloat(operand) && !parameterOf(operand)) {
+      if (tp::carriesGradient(operand) && !parameterOf(operand)) {
         isOfParameters = false;
         isNarrow &= elementOf(operand) == bf16;
       }
     if (isAlias || isOfParameters)
       return success();
-    Type own = *precision == Precision::Narrow ||
-                       (*precision == Precision::Any && isNarrow)
-                   ? bf16
-                   : f32;
-    std::optional<Types> types;
-    if (*precision == Precision::Any)
-      types = fit(op, own, /*asIs=*/true);
-    if (!types)
+    bool isAny = *precision == Precision::Any;
+    Type own =
+        (isAny ? isNarrow : *precision == Precision::Narrow) ? bf16 : f32;
+    auto types = fit(op, own, /*asIs=*/isAny);
+    if (!types && isAny)
       types = fit(op, own, /*asIs=*/false);
     note(op, types ? *types : declared(op));
     return success();
@@ -145,7 +129,8 @@ private:
   static Types declared(Operation *op) {
     auto elements = [](ValueRange values) {
       return llvm::map_to_vector<4>(values, [](Value value) {
-        return isFloat(value) ? getElementTypeOrSelf(value) : Type();
+        return tp::carriesGradient(value) ? getElementTypeOrSelf(value)
+                                          : Type();
       });
     };
     return {elements(op->getOperands()), elements(op->getResults())};
@@ -157,16 +142,16 @@ private:
     Types types;
     SmallVector<Type> operands;
     for (Value operand : op->getOperands()) {
-      Type wanted = !isFloat(operand)               ? Type()
+      Type wanted = !tp::carriesGradient(operand)   ? Type()
                     : asIs && !parameterOf(operand) ? elementOf(operand)
                                                     : element;
       types.operands.push_back(wanted);
-      operands.push_back(wanted ? withElements(operand.getType(), wanted)
+      operands.push_back(wanted ? tp::withElementsOf(operand.getType(), wanted)
                                 : operand.getType());
     }
     SmallVector<unsigned> floats;
     for (OpResult result : op->getResults())
-      if (isFloat(result))
+      if (tp::carriesGradient(result))
         floats.push_back(result.getResultNumber());
     // Bit i of `wide`: float result i is f32.
     for (unsigned wide = element == f32 ? (1u << floats.size()) - 1 : 0;
@@ -175,7 +160,7 @@ private:
       types.results.assign(results.size(), Type());
       for (auto [bit, i] : llvm::enumerate(floats)) {
         types.results[i] = wide >> bit & 1 ? f32 : bf16;
-        results[i] = withElements(results[i], types.results[i]);
+        results[i] = tp::withElementsOf(results[i], types.results[i]);
       }
       if (isValid(op, operands, results))
         return types;
@@ -208,15 +193,17 @@ private:
     decided[op] = types;
   }
 
-  void write(func::FuncOp step) {
+  void write(func::FuncOp step, bool rounds) {
     Block &body = step.getBody().front();
     Operation *ret = body.getTerminator();
     SmallVector<Type> returned(ret->getOperandTypes());
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
       writeTypes(&op);
+    for (auto param : body.getOps<tp::ParamOp>())
+      param.setRoundShares(rounds && getElementTypeOrSelf(param) == bf16);
     // What leaves does so in the type that the function says.
     for (auto [use, type] : llvm::zip(ret->getOpOperands(), returned))
-      if (isFloat(use.get()))
+      if (tp::carriesGradient(use.get()))
         use.set(convert(use.get(), getElementTypeOrSelf(type)));
   }
 
@@ -234,7 +221,7 @@ private:
         use.set(convert(use.get(), type));
     for (auto [result, type] : llvm::zip(op->getResults(), it->second.results))
       if (type)
-        result.setType(withElements(result.getType(), type));
+        result.setType(tp::withElementsOf(result.getType(), type));
   }
 
   /// An op of parameters alone takes them as they are stored, if that is one
@@ -242,7 +229,7 @@ private:
   void writeAsStored(Operation *op) {
     SmallVector<OpOperand *> floats;
     for (OpOperand &use : op->getOpOperands())
-      if (isFloat(use.get()))
+      if (tp::carriesGradient(use.get()))
         floats.push_back(&use);
     bool isNarrow = !floats.empty() && llvm::all_of(floats, [&](auto *use) {
       return getElementTypeOrSelf(use->get()) == bf16;
@@ -255,7 +242,7 @@ private:
     for (auto [result, type] : llvm::zip(op->getResults(), types->results)) {
       if (type != bf16 || getElementTypeOrSelf(result) == bf16)
         continue;
-      result.setType(withElements(result.getType(), bf16));
+      result.setType(tp::withElementsOf(result.getType(), bf16));
       if (!parameterOf(result)) {
         Value wide = convert(result, f32);
         result.replaceAllUsesExcept(wide, wide.getDefiningOp());
@@ -273,12 +260,13 @@ private:
       OpBuilder builder(module.getContext());
       builder.setInsertionPointAfterValue(value);
       known = tp::castTo(builder, value.getLoc(), value,
-                         withElements(value.getType(), type));
+                         tp::withElementsOf(value.getType(), type));
     }
     return known;
   }
 
   ModuleOp module;
+  bool roundShares;
   SymbolTable symbols;
   Type f32, bf16;
   llvm::DenseSet<Operation *> mayNarrow;
@@ -291,9 +279,19 @@ private:
 
 struct MixedPrecisionPass
     : passes::impl::MixedPrecisionBase<MixedPrecisionPass> {
+  using MixedPrecisionBase::MixedPrecisionBase;
+
   void runOnOperation() override {
+    bool rounds = gradReduce == "bf16";
+    if (dtype != "bf16" || (!rounds && gradReduce != "f32")) {
+      getOperation().emitError("tp-mixed-precision: dtype=")
+          << dtype << " with grad-reduce=" << gradReduce
+          << "; wanted dtype=bf16, with grad-reduce=f32 or bf16";
+      return signalPassFailure();
+    }
     auto functions = getForwardFunctions(getOperation());
-    if (failed(functions) || failed(Narrower(getOperation()).run(*functions)))
+    if (failed(functions) ||
+        failed(Narrower(getOperation(), rounds).run(*functions)))
       signalPassFailure();
   }
 };

@@ -50,6 +50,10 @@ def MixedPrecision : Pass<"tp-mixed-precision", "mlir::ModuleOp"> {
     gives it a float32 master; one that is not trained would have none, and
     stays f32 where others are trained. What leaves a function keeps its type.
 
+    With `grad-reduce=bf16` the gradients of these parameters that are summed over
+    ranks are so in bf16: their `tp.param` in the trained function says
+    `round_shares`, which later passes obey.
+
     Before: a graph in f32. After: the same graph, with `tp.cast` where types
     meet; one cast of a value serves all its uses.
 
@@ -82,6 +86,13 @@ def MixedPrecision : Pass<"tp-mixed-precision", "mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", "\"bf16\"",
+           "bf16; a graph in f32 needs no such pass">,
+    Option<"gradReduce", "grad-reduce", "std::string", "\"f32\"",
+           "f32, or bf16 for gradients of bf16 parameters that are summed over "
+           "ranks">
+  ];
   let dependentDialects = ["::colrow::tp::TPDialect"];
 }
 

@@ -21,8 +21,8 @@ void passes::buildStepPipeline(OpPassManager &manager,
   // On whole shapes one sees what the inputs' integers index.
   manager.addPass(createCompleteInputs());
   // Layouts are chosen by bytes and times, which types decide.
-  if (options.dtype == "bf16")
-    manager.addPass(createMixedPrecision());
+  if (options.dtype != "f32" || options.gradReduce != "f32")
+    manager.addPass(createMixedPrecision({options.dtype, options.gradReduce}));
   // Every later pass obeys the layouts chosen here.
   ShardOptions shard;
   shard.mesh = options.mesh;

@@ -264,6 +264,25 @@ def TP_CastOp : TP_Op<"cast", [Pure, Differentiable, Rows, Costed,
       "operands attr-dict `:` functional-type(operands, results)";
 }
 
+def TP_RoundShareOp : TP_RuleOp<"round_share", "x: * -> y: *", [Rows, Costed]> {
+  let summary = "each rank rounds its share of a gradient to bf16";
+  let description = [{
+    What `tp.cast` does not do to summands: each is rounded by itself. Made by
+    `tp-differentiate` before the change of layout that sums shares of the
+    gradient of a parameter whose `tp.param` says `round_shares`, where no
+    product gave bf16 already: behind sums over rows, and behind the sum, in f32,
+    of the shares that several uses give. As a cast it is no work of its own.
+
+    ```mlir
+    %y = tp.round_share %x : (tensor<5x7xf32>) -> tensor<5x7xbf16>
+    ```
+  }];
+  let arguments = (ins TP_F32Tensor:$x);
+  let results = (outs TP_BF16Tensor:$y);
+  let linear = "x";
+  let paddingOf = "x";
+}
+
 def TP_StopGradientOp : TP_RuleOp<"stop_gradient", "x: * -> y: *", [GradientFlow]> {
   let summary = "the same value, which the gradient takes for a constant";
   let description = [{

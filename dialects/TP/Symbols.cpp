@@ -87,6 +87,9 @@ LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ParamOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getRoundShares() && getElementTypeOrSelf(getResult()).isF32())
+    return emitOpError("C2: shares of the gradient of a parameter in f32 are "
+                       "not rounded; round_shares is for bf16");
   return verifySymbol(*this, symbols, getSymbolAttr(), getResult().getType());
 }
 

@@ -19,6 +19,8 @@ def TP_Tensor : StaticShapeTensorOf<[F32, BF16, I32, I64, I1]>;
 // of rows, sums over rows, the loss, what the optimizer keeps.
 def TP_FloatTensor : StaticShapeTensorOf<[F32, BF16]>;
 def TP_F32Tensor : StaticShapeTensorOf<[F32]>;
+// Shares of gradients that are rounded: see tp.round_share.
+def TP_BF16Tensor : StaticShapeTensorOf<[BF16]>;
 def TP_IntTensor : StaticShapeTensorOf<[I32, I64]>;
 def TP_Scalar : 0DTensorOf<[F32]>;
 // What a contraction of a TP_FloatTensor gives: see TP_ProductOf.
@@ -238,10 +240,24 @@ def TP_ParamOp : TP_Op<"param", [DeclareOpInterfaceMethods<SymbolUserOpInterface
   let description = [{
     Not `Pure`, but it reads what only `tp.update` sets, at the end.
 
+    The gradient of a parameter is f32. With `round_shares` a rank's share of it,
+    as long as it is one (the parameter is used through `tp.f`), has the elements
+    of what it is the gradient of: the collective that sums the shares moves
+    bf16, and its result is widened.
+
+    ```mlir
+    tp.parameter @b : tensor<6xbf16> {id = 0 : i64, init = #tp.init<zeros>}
+    func.func @read() {
+      %b = tp.param @b {round_shares} : tensor<6xbf16>
+      return
+    }
+    ```
+
     **Constraints**
     - C1: the symbol exists, and its type is the result's.
+    - C2: `round_shares` is said of bf16.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$symbol);
+  let arguments = (ins FlatSymbolRefAttr:$symbol, UnitAttr:$round_shares);
   let results = (outs Res<TP_FloatTensor, "", [MemRead]>:$result);
   let assemblyFormat = "$symbol attr-dict `:` type($result)";
 }

@@ -34,16 +34,27 @@ RankedTensorType tp::withElementsOf(Type type, Type like) {
   return cast<RankedTensorType>(type).clone(getElementTypeOrSelf(like));
 }
 
-bool tp::isParameterValue(Value value) {
+ParamOp tp::findParam(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_nonnull<CastOp, ReshapeOp, LayoutChangeOpInterface>(op))
     op = op->getOperand(0).getDefiningOp();
-  return isa_and_nonnull<ParamOp>(op);
+  return dyn_cast_or_null<ParamOp>(op);
+}
+
+Type tp::gradientElement(Value value, bool isShare) {
+  Type element = getElementTypeOrSelf(value);
+  ParamOp param = findParam(value);
+  if (!param || (isShare && param.getRoundShares()))
+    return element;
+  return Float32Type::get(value.getContext());
 }
 
 RankedTensorType tp::gradientType(Value value) {
   RankedTensorType type = dualType(value.getType());
-  return isParameterValue(value) ? inFloat32(type) : type;
+  LayoutAttr layout = getLayoutAttr(type);
+  bool isShare = layout && layout.getMesh().getMesh().groupSize(
+                               layout.getLayout().partial) > 1;
+  return type.clone(gradientElement(value, isShare));
 }
 
 bool colrow::tp::detail::isProductType(Type result, Type operand) {

@@ -101,7 +101,7 @@ AxisProblem::ValueClass AxisProblem::makeValue(Value value, bool mixed) {
   info.query.ranks = mesh.groupSize(axis);
   info.query.stride = mesh.stride(axis);
   info.query.isParameter = isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
-  info.query.gradientFactor = gradientFactorOf(value);
+  info.query.gradientFactors = gradientFactorsOf(value);
   return info;
 }
 
@@ -113,10 +113,14 @@ LogicalResult AxisProblem::addValue(Value value) {
                !(use.getOwner() == step.getBody().front().getTerminator() &&
                  findLoss(step) == use.getOperandNumber());
       });
+  GradientFactors factors = gradientFactorsOf(value);
   std::vector<int64_t> key = {
       int64_t(reinterpret_cast<intptr_t>(value.getType().getAsOpaquePointer())),
-      reached, mixed, isa_and_nonnull<tp::ParamOp>(value.getDefiningOp()),
-      gradientFactorOf(value)};
+      reached,
+      mixed,
+      isa_and_nonnull<tp::ParamOp>(value.getDefiningOp()),
+      factors.whole,
+      factors.share};
   for (unsigned d = 0; d < tp::shapeOf(value).size(); ++d)
     key.push_back(classes.isFeature(value, d) ? classes.units(value, d) : 0);
   auto [it, isNew] = valueKinds.try_emplace(key, values.size());
@@ -219,7 +223,7 @@ bool AxisProblem::addChoice(Operation *op, const FactorRule &rule, Way way,
              choice.operandStates, use.operands))
       return false;
     use.wanted.push_back(gradients.pass(operand));
-    use.isParameter.push_back(tp::isParameterValue(operand.get()));
+    use.parameters.push_back(tp::findParam(operand.get()));
   }
   for (auto [i, value] : llvm::enumerate(op->getResults())) {
     bool reached = gradients.reach(value);

@@ -12,11 +12,13 @@ using layout::StateKind;
 using llvm::SmallVector;
 using solver::Cost;
 
-int64_t sharding::gradientFactorOf(mlir::Value value) {
-  int64_t bytes = tp::elementBytes(value.getType());
+GradientFactors sharding::gradientFactorsOf(mlir::Value value) {
   // The analyzer does not know that no type has no bits.
-  return tp::elementBytes(tp::gradientType(value)) /
-         std::max<int64_t>(bytes, 1);
+  int64_t bytes = std::max<int64_t>(tp::elementBytes(value.getType()), 1);
+  auto factor = [&](bool isShare) {
+    return tp::elementBytes(tp::gradientElement(value, isShare)) / bytes;
+  };
+  return {factor(/*isShare=*/false), factor(/*isShare=*/true)};
 }
 
 uint8_t sharding::indexOf(const ChangeQuery &query, const ValueState &state) {
@@ -84,9 +86,11 @@ sharding::changeWork(const ChangeQuery &query, unsigned from, unsigned to) {
       items.push_back(*work);
   };
   add(a.state.kind, b.state.kind, from, to, 1);
+  StateKind incoming = b.state.dual().kind;
   if (b.gradient)
-    add(b.state.dual().kind, a.state.dual().kind, to, from,
-        query.gradientFactor);
+    add(incoming, a.state.dual().kind, to, from,
+        incoming == StateKind::Partial ? query.gradientFactors.share
+                                       : query.gradientFactors.whole);
   return items;
 }
 
@@ -145,7 +149,7 @@ ChangeQuery sharding::makeQuery(mlir::Value value, bool reached, unsigned axis,
   query.ranks = mesh.groupSize(axis);
   query.stride = mesh.stride(axis);
   query.isParameter = mlir::isa_and_nonnull<tp::ParamOp>(value.getDefiningOp());
-  query.gradientFactor = gradientFactorOf(value);
+  query.gradientFactors = gradientFactorsOf(value);
   return query;
 }
 

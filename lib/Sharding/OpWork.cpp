@@ -48,11 +48,11 @@ static SmallVector<Operation *> buildBackward(Operation *copy, Scratch &scratch,
 /// Makes parameters of those operands of `copy` that are parameters' values.
 static void addParameters(Operation *copy, const OpUse &use) {
   OpBuilder builder(copy);
-  for (auto [operand, isParameter] :
-       llvm::zip(copy->getOpOperands(), use.isParameter))
-    if (isParameter)
+  for (auto [operand, read] : llvm::zip(copy->getOpOperands(), use.parameters))
+    if (tp::ParamOp param = read)
       operand.set(tp::ParamOp::create(builder, copy->getLoc(),
-                                      operand.get().getType(), "parameter"));
+                                      operand.get().getType(), "parameter",
+                                      param.getRoundShares()));
 }
 
 void WorkTable::addSimple(Operation *copy, Scratch &scratch, const OpUse &use,
@@ -141,7 +141,11 @@ const OpWork &WorkTable::get(Operation *op, const OpUse &use) {
     key.push_back(reinterpret_cast<const void *>(flags));
   };
   addFlags(llvm::concat<const bool>(use.incoming, use.wanted));
-  addFlags(use.isParameter);
+  addFlags(llvm::map_range(use.parameters,
+                           [](tp::ParamOp param) { return bool(param); }));
+  addFlags(llvm::map_range(use.parameters, [](tp::ParamOp param) {
+    return param && param.getRoundShares();
+  }));
   auto it = known.find(key);
   if (it == known.end())
     it = known.emplace(std::move(key), compute(op, use)).first;

@@ -109,7 +109,7 @@ LogicalResult BlockWork::add(Operation *op) {
     State state = rule->operandState(*way, operand.getOperandNumber());
     use.operands.push_back(typeIn(operand.get(), state, table));
     use.wanted.push_back(gradients.pass(operand));
-    use.isParameter.push_back(tp::isParameterValue(operand.get()));
+    use.parameters.push_back(tp::findParam(operand.get()));
     want(operand.get(), {state, use.wanted.back()});
   }
   for (Value result : op->getResults()) {

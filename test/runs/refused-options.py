@@ -38,8 +38,15 @@ for sizes in ((), ("--batch", 2), ("--seq", 8), ("--batch", 0, "--seq", 8), ("--
     refused("a model folder needs --batch and --seq, both at least 1", model, *sizes, "-o", plan)
 for sizes in (("--batch", 2), ("--seq", 8), ("--batch", 2, "--seq", 8)):
     refused("--batch and --seq are for model folders", graph, *sizes, "-o", plan)
+# Gradients are summed in bf16 where there is bf16, and there are gradients.
+for value in ("f16", "", "BF16"):
+    refused(f"--grad-reduce {value}: wanted f32 or bf16", model, "--batch", 2, "--seq", 8, "--dtype", "bf16",
+            f"--grad-reduce={value}", "-o", plan)
+refused("--grad-reduce bf16 without --dtype bf16", model, "--batch", 2, "--seq", 8, "--grad-reduce", "bf16", "-o",
+        plan)
 # What a function has not, and a graph without logits.
 refused("--function with --clip-grad-norm", graph, "--function", "--clip-grad-norm", 1, "-o", plan)
+refused("--function with --grad-reduce bf16", graph, "--function", "--dtype", "bf16", "--grad-reduce", "bf16", "-o", plan)
 refused("--function with --outputs", graph, "--function", "--outputs", "gradients", "-o", plan)
 none = work / "none.mlir"
 none.write_text(graph.read_text().replace('"logits"', '"scores"'))

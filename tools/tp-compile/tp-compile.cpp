@@ -60,6 +60,13 @@ static cl::opt<std::string, true> dtype(
              "in bf16; norms, loss, sums, gradients of parameters and the "
              "optimizer stay float32"),
     cl::cat(modelOptions));
+static cl::opt<std::string, true> gradReduce(
+    "grad-reduce", cl::location(stepOptions.gradReduce.getValue()),
+    cl::value_desc("f32|bf16"),
+    cl::desc("with --dtype bf16, how gradients of bf16 parameters that ranks "
+             "have shares of are summed: moved in f32 (default), or in bf16, "
+             "half the bytes, each share rounded before"),
+    cl::cat(modelOptions));
 static cl::opt<std::string> target("target", cl::init("cpu"),
                                    cl::desc("cpu; others are not there yet"),
                                    cl::cat(outputOptions));
@@ -118,6 +125,12 @@ static llvm::Error checkOptions() {
     return fail("--target " + target + ": only cpu is there so far");
   if (stepOptions.dtype != "f32" && stepOptions.dtype != "bf16")
     return fail("--dtype " + dtype.getValue() + ": wanted f32 or bf16");
+  if (stepOptions.gradReduce != "f32" && stepOptions.gradReduce != "bf16")
+    return fail("--grad-reduce " + gradReduce.getValue() +
+                ": wanted f32 or bf16");
+  if (stepOptions.gradReduce == "bf16" && stepOptions.dtype != "bf16")
+    return fail("--grad-reduce bf16 without --dtype bf16: gradients of float32 "
+                "parameters are summed in float32");
   for (const std::string &name : outputs)
     if (name != "gradients" && name != "logits")
       return fail("--outputs " + name + ": wanted gradients, logits");
@@ -125,6 +138,9 @@ static llvm::Error checkOptions() {
     return fail("--function with --outputs: every result of a function leaves");
   if (function && clipGradNorm > 0)
     return fail("--function with --clip-grad-norm: a function has no "
+                "gradients");
+  if (function && stepOptions.gradReduce == "bf16")
+    return fail("--function with --grad-reduce bf16: a function has no "
                 "gradients");
   auto inside = [](double x) { return x >= 0 && x < 1; };
   if (!inside(beta1) || !inside(beta2))

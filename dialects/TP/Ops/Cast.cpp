@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// tp.cast: the same numbers in another float type.
+// tp.cast: the same numbers in another float type, and tp.round_share.
 
 #include "colrow/dialects/TP/RowLowering.h"
 #include "colrow/dialects/TP/TP.h"
@@ -43,10 +43,20 @@ SmallVector<Value> CastOp::buildGradients(OpBuilder &b, ValueRange gradients,
                  withElementsOf(gradients[0].getType(), getX().getType()))};
 }
 
-void CastOp::lowerToRows(RowLowering &rows) {
-  // A kernel's values are float32: loads and stores are what converts.
-  if (cast<RankedTensorType>(getY().getType()).getRank() == 0)
-    rows.setScalar(getY(), rows.scalar(getX()));
+/// A kernel's values are float32: loads and stores are what converts.
+static void convert(RowLowering &rows, Value x, Value y) {
+  if (shapeOf(y).empty())
+    rows.setScalar(y, rows.scalar(x));
   else
-    rows.setFull(getY(), rows.full(getX()));
+    rows.setFull(y, rows.full(x));
+}
+
+void CastOp::lowerToRows(RowLowering &rows) { convert(rows, getX(), getY()); }
+
+std::optional<cost::WorkItem> RoundShareOp::getWork(const layout::Mesh &) {
+  return std::nullopt;
+}
+
+void RoundShareOp::lowerToRows(RowLowering &rows) {
+  convert(rows, getX(), getY());
 }

@@ -84,7 +84,7 @@ ReshapeOp::getPaddingValue(unsigned, ArrayRef<std::optional<double>> operands) {
 
 SmallVector<Value> ReshapeOp::buildGradients(OpBuilder &b, ValueRange gradients,
                                              ArrayRef<bool>) {
-  // A reshaped parameter's gradient is float32, as the parameter's.
+  // A reshaped parameter's gradient is of the type that the parameter's is.
   return {ReshapeOp::create(
       b, getLoc(),
       withElementsOf(dualType(getX().getType()), gradients[0].getType()),

@@ -38,6 +38,15 @@ struct ValueState {
   }
 };
 
+/// Times the bytes that a value takes its gradient takes, and a rank's share of
+/// it: more than once where a value in bf16 has a gradient in float32.
+struct GradientFactors {
+  int64_t whole = 1, share = 1;
+};
+
+/// Those of `value`.
+GradientFactors gradientFactorsOf(mlir::Value value);
+
 /// What decides the changes of a value.
 struct ChangeQuery {
   llvm::SmallVector<ValueState, 6> states;
@@ -47,13 +56,8 @@ struct ChangeQuery {
   llvm::SmallVector<bool, 6> padded;
   unsigned ranks = 1, stride = 1; ///< of the axis
   bool isParameter = false;
-  /// Times the bytes that the value takes the gradient takes: more than once
-  /// where a value in bf16 has a gradient in float32.
-  int64_t gradientFactor = 1;
+  GradientFactors gradientFactors;
 };
-
-/// The `gradientFactor` of `value`.
-int64_t gradientFactorOf(mlir::Value value);
 
 /// The state of `query` that equals `state`.
 uint8_t indexOf(const ChangeQuery &query, const ValueState &state);

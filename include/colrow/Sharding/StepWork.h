@@ -34,9 +34,9 @@ struct OpUse {
   mlir::StringAttr way;
   /// Per result a gradient comes back; per operand one is wanted.
   llvm::SmallVector<bool, 4> incoming, wanted;
-  /// Per operand it is a parameter's value (tp::isParameterValue), which
-  /// decides the type of its gradient.
-  llvm::SmallVector<bool, 4> isParameter;
+  /// Per operand the read of the parameter that it is (tp::findParam), or null,
+  /// which decides the type of its gradient.
+  llvm::SmallVector<tp::ParamOp, 4> parameters;
 };
 
 /// Works of ops; ops that are alike (layers of a model) are asked once.

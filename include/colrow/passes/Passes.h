@@ -35,6 +35,11 @@ struct StepPipelineOptions : mlir::PassPipelineOptions<StepPipelineOptions> {
   Option<std::string> dtype{
       *this, "dtype", llvm::cl::desc("f32, or bf16 where the model allows it"),
       llvm::cl::init("f32")};
+  Option<std::string> gradReduce{
+      *this, "grad-reduce",
+      llvm::cl::desc("f32, or bf16 for gradients of bf16 parameters that are "
+                     "summed over ranks"),
+      llvm::cl::init(MixedPrecisionOptions().gradReduce)};
   Option<double> beta1{*this, "beta1",
                        llvm::cl::desc("Decay of the first moment"),
                        llvm::cl::init(OptimizeOptions().beta1)};

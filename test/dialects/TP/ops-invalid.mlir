@@ -131,6 +131,16 @@ tp.state @w.master of @w "master" : tensor<4xf32> {master}
 
 // -----
 
+// tp.param C2
+tp.parameter @w : tensor<8x4xf32> {id = 0 : i64, init = #tp.init<zeros>}
+func.func @read() {
+  // expected-error@+1 {{'tp.param' op C2: shares of the gradient of a parameter in f32 are not rounded; round_shares is for bf16}}
+  %w = tp.param @w {round_shares} : tensor<8x4xf32>
+  return
+}
+
+// -----
+
 // tp.param C1
 func.func @read() {
   // expected-error@+1 {{'tp.param' op C1: @read is not a parameter or state of this module}}

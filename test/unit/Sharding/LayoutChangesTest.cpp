@@ -55,9 +55,14 @@ TEST(LayoutChanges, WorkInBothDirections) {
 
 TEST(LayoutChanges, AGradientMayBeWiderThanItsValue) {
   ChangeQuery query = makeQuery();
-  query.gradientFactor = 2;
+  query.gradientFactors = {2, 2};
   EXPECT_EQ(work(query, R, C), "tp.all_reduce all_reduce(192, 3, 4)");
   EXPECT_EQ(work(query, P, R), "tp.all_reduce all_reduce(96, 3, 4)");
+  EXPECT_EQ(work(query, S, R), "tp.all_gather all_gather(96, 3, 4); "
+                               "tp.local_slice rows(0, 64)");
+  // Shares of it may be as narrow as the value.
+  query.gradientFactors.share = 1;
+  EXPECT_EQ(work(query, R, C), "tp.all_reduce all_reduce(96, 3, 4)");
   EXPECT_EQ(work(query, S, R), "tp.all_gather all_gather(96, 3, 4); "
                                "tp.local_slice rows(0, 64)");
 }

@@ -60,6 +60,7 @@ class ShardableOpInterface;
 #include "colrow/dialects/TP/TPEnums.h.inc"
 
 namespace colrow::tp {
+class ParamOp;
 class ParameterOp;
 } // namespace colrow::tp
 
@@ -101,10 +102,14 @@ mlir::RankedTensorType dualType(mlir::Type type);
 mlir::RankedTensorType inFloat32(mlir::Type type);
 /// `type` with the elements of `like`.
 mlir::RankedTensorType withElementsOf(mlir::Type type, mlir::Type like);
-/// Whether `value` is a parameter's, in whatever state, shape or float type.
-bool isParameterValue(mlir::Value value);
-/// The type of the gradient of `value`: dual to its own, and float32 for
-/// parameters, whose gradients are sums over all rows.
+/// The read of the parameter that `value` is, in whatever state, shape or float
+/// type; null for what is made.
+ParamOp findParam(mlir::Value value);
+/// The elements of the gradient of `value`, or of a rank's share of it: its
+/// own, and float32 for parameters, whose gradients are sums over all rows,
+/// unless their tp.param says of shares that they are rounded.
+mlir::Type gradientElement(mlir::Value value, bool isShare);
+/// The type of the gradient of `value`: dual to its own, with these elements.
 mlir::RankedTensorType gradientType(mlir::Value value);
 /// The numbers of `value` as `type`, which differs in the float type at most.
 mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
