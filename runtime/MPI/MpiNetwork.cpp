@@ -81,17 +81,22 @@ private:
   bool isKnown[NSIG] = {};
 };
 
-/// What people call an MPI, and what installs it.
+/// What people call an MPI and who starts it, and what installs it.
 struct Known {
   LauncherKind kind;
-  const char *plugin, *name, *package;
+  const char *plugin, *name, *launcher, *package;
 };
 } // namespace
 
 static constexpr Known knownLibraries[] = {
-    {LauncherKind::openmpi, "openmpi", "Open MPI", "libopenmpi-dev"},
-    {LauncherKind::mpich, "mpich", "MPICH", "libmpich-dev"},
-    {LauncherKind::mvapich, "mvapich", "MVAPICH", nullptr},
+    {LauncherKind::openmpi, "openmpi", "Open MPI", "Open MPI's launcher",
+     "libopenmpi-dev"},
+    {LauncherKind::mpich, "mpich", "MPICH", "MPICH's launcher", "libmpich-dev"},
+    {LauncherKind::mvapich, "mvapich", "MVAPICH", "MVAPICH's launcher",
+     nullptr},
+    {LauncherKind::pmix, "openmpi", "Open MPI", "srun --mpi=pmix",
+     "libopenmpi-dev"},
+    {LauncherKind::pmi2, "mpich", "MPICH", "srun --mpi=pmi2", "libmpich-dev"},
 };
 
 static const Known &knownOf(LauncherKind kind) {
@@ -164,9 +169,9 @@ static Expected<const ColrowMpi *> load(const Known &known) {
           : formatv("build Colrow where {0}'s mpicc is found", known.name)
                 .str();
   if (!named && !sys::fs::exists(path))
-    return failure("started by {0}'s launcher, but this build has no plug-in "
-                   "for {0} ({1}): {2}",
-                   known.name, path, cure);
+    return failure("started by {0}, but this build has no plug-in for {1} "
+                   "({2}): {3}",
+                   known.launcher, known.name, path, cure);
   std::string what = named ? "COLROW_MPI_PLUGIN=" + path : path;
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
@@ -216,11 +221,10 @@ static Error checkWorld(const LaunchInfo &launch, const Known &known,
                         const ColrowMpiWorld &world) {
   if (world.size == launch.processes && world.rank == launch.process)
     return Error::success();
-  return failure("the variables of {0}'s launcher say process {1} of {2}, but "
-                 "the library that was loaded, {3}, says {4} of {5}: start "
-                 "with the mpirun of that library, or name the launcher "
-                 "(--launcher)",
-                 known.name, launch.process, launch.processes,
+  return failure("the variables of {0} say process {1} of {2}, but the library "
+                 "that was loaded, {3}, says {4} of {5}: start with the mpirun "
+                 "of that library, or name the launcher (--launcher)",
+                 known.launcher, launch.process, launch.processes,
                  StringRef(world.library).split(',').first, world.rank,
                  world.size);
 }
