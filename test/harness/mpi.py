@@ -18,9 +18,9 @@ TWO = {"openmpi": (*ONE["openmpi"], "--mca", "plm_rsh_agent", "/run/on", "--mca"
        "mpich": ("mpirun.mpich", "-launcher", "rsh", "-launcher-exec", "/run/on", "-iface", "veth0",
                  "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "veth0",
                  "-genvlist", "COLROW_TOKEN,PATH,HOME")}
-# A cluster of two machines for each run; srun passes the environment on.
-SLURM = (TWO_MACHINES, TWO_MACHINES.with_name("slurm"), "env", "OMPI_MCA_btl_tcp_if_include=10.77.0.0/24",
-         "OMPI_MCA_mpi_yield_when_idle=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=veth0", "srun")
+# What follows runs in a cluster of two machines, which pass the environment on.
+CLUSTER = (str(TWO_MACHINES), str(TWO_MACHINES.with_name("slurm")), "env", "OMPI_MCA_btl_tcp_if_include=10.77.0.0/24",
+           "OMPI_MCA_mpi_yield_when_idle=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=veth0")
 # MPI libraries keep memory that they do not give back at the end.
 WITH_SANITIZERS = {"LSAN_OPTIONS": os.environ.get("LSAN_OPTIONS", "") + ":detect_leaks=0"}
 TOKEN = {"COLROW_TOKEN": "of the tests"}
@@ -42,7 +42,7 @@ def launcher(name, processes, machines=1):
 
 def srun(kind, processes, machines=1):
     """The command that starts so many tasks by srun with this --mpi."""
-    return [str(word) for word in (*SLURM, f"--mpi={kind}", "-n", processes, "-N", machines,
+    return [str(word) for word in (*CLUSTER, "srun", f"--mpi={kind}", "-n", processes, "-N", machines,
                                    "--ntasks-per-node", processes // machines)]
 
 
