@@ -30,7 +30,8 @@ if config.sanitize:
     config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 # Processes of an MPI, where the build has found it; torchrun's; those of two machines, where network
-# namespaces can be made. MPI's libraries leak, and replace functions that sanitizers replace too.
+# namespaces can be made; in a cluster of Slurm's daemons, where they are installed. MPI's libraries leak,
+# and replace functions that sanitizers replace too.
 for mpi in () if config.sanitize else ("openmpi", "mpich"):
     plugin = os.path.join(config.colrow_build, "lib", "colrow", f"libcolrow-mpi-{mpi}.so")
     if os.path.exists(plugin) and shutil.which(f"mpirun.{mpi}"):
@@ -41,6 +42,8 @@ two_machines = os.path.join(config.test_source_root, "harness", "two-machines")
 if subprocess.run(["timeout", "-k", "1", "20", two_machines, "true"], stdin=subprocess.DEVNULL,
                   capture_output=True).returncode == 0:
     config.available_features.add("two-machines")
+    if all(map(shutil.which, ("srun", "slurmctld", "slurmd", "munged"))):
+        config.available_features.add("slurm")
 
 config.substitutions += [
     ("%python", config.python),

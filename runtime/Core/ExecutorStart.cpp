@@ -40,7 +40,8 @@ Error Executor::Impl::connect(MachineMemory memory) {
   }
   if (!network)
     return failure("processes run on {0} machines ({1}, {2}{3}), and MPI alone "
-                   "carries data between them: start them with mpirun",
+                   "carries data between them: start them with mpirun, or "
+                   "srun --mpi=pmix or --mpi=pmi2",
                    placement.hosts.size(), placement.hosts[0],
                    placement.hosts[1], placement.hosts.size() > 2 ? "..." : "");
   auto made = NetworkTransport::create(mesh, machine->page(), std::move(memory),

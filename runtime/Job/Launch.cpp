@@ -21,30 +21,34 @@ struct Variables {
 };
 } // namespace
 
-/// In the order in which they are asked. MVAPICH2 and others set PMI's too.
-static constexpr Variables variablesOfMpi[] = {
-    {LauncherKind::openmpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-     "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {LauncherKind::mvapich, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
-     "MV2_COMM_WORLD_LOCAL_RANK"},
-    {LauncherKind::mpich, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
-};
+static constexpr Variables variablesOfOpenMpi = {
+    LauncherKind::openmpi, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_LOCAL_RANK"};
+static constexpr Variables variablesOfMvapich = {
+    LauncherKind::mvapich, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_LOCAL_RANK"};
+static constexpr Variables variablesOfMpich = {LauncherKind::mpich, "PMI_RANK",
+                                               "PMI_SIZE", "MPI_LOCALRANKID"};
 static constexpr Variables variablesOfTorch = {
     LauncherKind::environment, "RANK", "WORLD_SIZE", "LOCAL_RANK"};
 static constexpr Variables variablesOfOwn = {
     LauncherKind::own, "COLROW_PROCESS", "COLROW_PROCESSES", ""};
+static constexpr Variables variablesOfPmix = {
+    LauncherKind::pmix, "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
+static constexpr Variables variablesOfPmi2 = {LauncherKind::pmi2, "PMI_RANK",
+                                              "PMI_SIZE", "SLURM_LOCALID"};
 static constexpr Variables variablesOfSrun = {
     LauncherKind::srun, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
     "SLURM_LOCALID"};
-static constexpr Variables variablesOfPmix = {
-    LauncherKind::pmix, "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
+static constexpr Variables variablesOfTasks = {
+    LauncherKind::srun, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"};
 
 static constexpr std::pair<LauncherKind, StringLiteral> names[] = {
-    {LauncherKind::threads, "threads"}, {LauncherKind::own, "own"},
-    {LauncherKind::openmpi, "openmpi"}, {LauncherKind::mpich, "mpich"},
-    {LauncherKind::mvapich, "mvapich"}, {LauncherKind::pmix, "pmix"},
-    {LauncherKind::srun, "srun"},       {LauncherKind::torchrun, "torchrun"},
-    {LauncherKind::environment, "env"},
+    {LauncherKind::threads, "threads"},   {LauncherKind::own, "own"},
+    {LauncherKind::openmpi, "openmpi"},   {LauncherKind::mpich, "mpich"},
+    {LauncherKind::mvapich, "mvapich"},   {LauncherKind::pmix, "pmix"},
+    {LauncherKind::pmi2, "pmi2"},         {LauncherKind::srun, "srun"},
+    {LauncherKind::torchrun, "torchrun"}, {LauncherKind::environment, "env"},
 };
 
 StringRef nameOf(LauncherKind kind) {
@@ -109,7 +113,16 @@ static Expected<bool> isSrunStep(EnvironmentLookup lookup) {
   Expected<unsigned> step = numberOf(name, lookup, UINT32_MAX);
   if (!step)
     return step.takeError();
-  return *step < firstReserved && lookup("SLURM_STEP_NUM_TASKS");
+  return *step < firstReserved;
+}
+
+/// How srun lets an MPI's processes find each other, if at all.
+static const Variables &variablesOfStep(EnvironmentLookup lookup) {
+  for (const Variables *variables :
+       {&variablesOfPmix, &variablesOfPmi2, &variablesOfSrun})
+    if (lookup(variables->rank) && lookup(variables->size))
+      return *variables;
+  return variablesOfTasks;
 }
 
 static Expected<std::optional<LaunchInfo>> readSrun(EnvironmentLookup lookup) {
@@ -118,8 +131,24 @@ static Expected<std::optional<LaunchInfo>> readSrun(EnvironmentLookup lookup) {
     return isStep.takeError();
   if (!*isStep)
     return std::nullopt;
-  return readVariables(lookup("PMIX_RANK") ? variablesOfPmix : variablesOfSrun,
-                       lookup);
+  return readVariables(variablesOfStep(lookup), lookup);
+}
+
+/// Those of MPI's launchers, in the order in which they are asked. MVAPICH2 and
+/// others set PMI's too. mpirun may run in a step of its own, or of the user's.
+static Expected<SmallVector<const Variables *>>
+launchersOfMpi(EnvironmentLookup lookup) {
+  SmallVector<const Variables *> all = {&variablesOfOpenMpi,
+                                        &variablesOfMvapich, &variablesOfMpich};
+  Expected<bool> isStep = isSrunStep(lookup);
+  if (!isStep)
+    return isStep.takeError();
+  if (!*isStep)
+    return all;
+  if (!lookup(variablesOfMpich.local))
+    all.back() = &variablesOfPmi2;
+  all.push_back(&variablesOfPmix);
+  return all;
 }
 
 static Expected<std::optional<LaunchInfo>> readTorch(EnvironmentLookup lookup) {
@@ -159,10 +188,13 @@ static Expected<std::optional<LaunchInfo>> readAny(EnvironmentLookup lookup) {
   auto found = read(readVariables(variablesOfOwn, lookup));
   if (!found || *found)
     return found;
-  for (const Variables &variables : variablesOfMpi) {
-    auto mpi = read(readVariables(variables, lookup));
+  auto launchers = launchersOfMpi(lookup);
+  if (!launchers)
+    return launchers.takeError();
+  for (const Variables *variables : *launchers) {
+    auto mpi = read(readVariables(*variables, lookup));
     if (mpi && *mpi)
-      return checkAgainstTorch(variables, **mpi, lookup);
+      return checkAgainstTorch(*variables, **mpi, lookup);
     if (!mpi)
       return mpi;
   }
@@ -176,26 +208,20 @@ static Expected<std::optional<LaunchInfo>> readAny(EnvironmentLookup lookup) {
   return single;
 }
 
-static Expected<std::optional<LaunchInfo>> readKind(LauncherKind kind,
-                                                    EnvironmentLookup lookup) {
-  switch (kind) {
-  case LauncherKind::threads:
-    return LaunchInfo();
-  case LauncherKind::own:
-    return readVariables(variablesOfOwn, lookup);
-  case LauncherKind::torchrun:
-  case LauncherKind::environment:
-    return readTorch(lookup);
-  case LauncherKind::srun:
-    return readVariables(variablesOfSrun, lookup);
-  case LauncherKind::pmix:
-    return readVariables(variablesOfPmix, lookup);
-  default:
-    for (const Variables &variables : variablesOfMpi)
-      if (variables.kind == kind)
-        return readVariables(variables, lookup);
-    return std::nullopt;
-  }
+/// Nothing for threads.
+static const Variables *variablesOf(LauncherKind kind,
+                                    EnvironmentLookup lookup) {
+  if (kind == LauncherKind::srun)
+    return &variablesOfStep(lookup);
+  if (kind == LauncherKind::torchrun)
+    return &variablesOfTorch;
+  for (const Variables *variables :
+       {&variablesOfOwn, &variablesOfOpenMpi, &variablesOfMvapich,
+        &variablesOfMpich, &variablesOfPmix, &variablesOfPmi2,
+        &variablesOfTorch})
+    if (variables->kind == kind)
+      return variables;
+  return nullptr;
 }
 
 /// A launcher that was named must have started this process.
@@ -204,20 +230,17 @@ static Expected<LaunchInfo> readNamed(StringRef name,
   Expected<LauncherKind> kind = kindOf(name);
   if (!kind)
     return kind.takeError();
-  Expected<std::optional<LaunchInfo>> info = readKind(*kind, lookup);
+  const Variables *variables = variablesOf(*kind, lookup);
+  if (!variables)
+    return LaunchInfo();
+  Expected<std::optional<LaunchInfo>> info =
+      variables == &variablesOfTorch ? readTorch(lookup)
+                                     : readVariables(*variables, lookup);
   if (!info)
     return info.takeError();
-  if (*info)
-    return **info;
-  auto known = find_if(variablesOfMpi, [&](const Variables &variables) {
-    return variables.kind == *kind;
-  });
-  StringRef missing = known != std::end(variablesOfMpi) ? known->rank
-                      : *kind == LauncherKind::own      ? variablesOfOwn.rank
-                      : *kind == LauncherKind::srun     ? variablesOfSrun.rank
-                      : *kind == LauncherKind::pmix     ? variablesOfPmix.rank
-                                                        : variablesOfTorch.rank;
-  return failure("--launcher {0}: {1} is not set", name, missing);
+  if (!*info)
+    return failure("--launcher {0}: {1} is not set", name, variables->rank);
+  return **info;
 }
 
 Expected<LaunchInfo> recognise(StringRef launcher, StringRef rendezvous,

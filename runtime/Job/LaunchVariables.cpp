@@ -72,20 +72,22 @@ static Error useMaster(LaunchInfo &info, EnvironmentLookup lookup) {
   return Error::success();
 }
 
-/// The step's first host, which runs task 0 unless the user deals tasks out by
-/// hand, and a port that other steps are unlikely to choose.
+/// Ranks of one machine need no MPI, and a port of its loopback interface that
+/// other steps are unlikely to choose.
 static Error useSlurm(LaunchInfo &info, EnvironmentLookup lookup) {
   constexpr unsigned firstPort = 12000, ports = 16000; // below those of clients
-  std::optional<std::string> list = lookup("SLURM_STEP_NODELIST");
-  if (!list)
-    return failure("SLURM_STEP_NODELIST is not set: give --rendezvous "
-                   "HOST:PORT");
-  Expected<std::string> host = firstHost(*list);
-  if (!host)
-    return prefixed("SLURM_STEP_NODELIST", host.takeError());
-  // All on one host need nothing but that host.
-  bool isOneHost = lookup("SLURM_STEP_NUM_NODES").value_or("") == "1";
-  info.host = isOneHost ? "127.0.0.1" : std::move(*host);
+  StringRef name = "SLURM_STEP_NUM_NODES";
+  if (lookup(name)) {
+    Expected<unsigned> nodes = numberOf(name, lookup, UINT32_MAX);
+    if (!nodes)
+      return nodes.takeError();
+    if (*nodes > 1)
+      return failure("{0}={1}, but srun has started no MPI, through which data "
+                     "goes between machines: give srun --mpi=pmix (Open MPI) "
+                     "or --mpi=pmi2 (MPICH)",
+                     name, *nodes);
+  }
+  info.host = "127.0.0.1";
   info.port = uint16_t(firstPort + xxh3_64bits(info.run) % ports);
   return Error::success();
 }
@@ -97,6 +99,7 @@ static std::string runOf(const LaunchInfo &info, EnvironmentLookup lookup) {
            lookup("TORCHELASTIC_RESTART_COUNT").value_or("");
   case LauncherKind::srun:
   case LauncherKind::pmix:
+  case LauncherKind::pmi2:
     return lookup("SLURM_JOB_ID").value_or(lookup("SLURM_JOBID").value_or("")) +
            "." +
            lookup("SLURM_STEP_ID")
@@ -143,7 +146,6 @@ Error findRendezvous(LaunchInfo &info, StringRef rendezvous,
     return parseAddress(rendezvous, info);
   switch (info.kind) {
   case LauncherKind::srun:
-  case LauncherKind::pmix:
     return useSlurm(info, lookup);
   case LauncherKind::torchrun:
   case LauncherKind::environment:

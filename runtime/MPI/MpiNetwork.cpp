@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Loading a plug-in, and what goes wrong with it.
+// Starting an MPI, its messages, and what goes wrong with them.
 
 #include "colrow/runtime/MPI/MpiNetwork.h"
-#include "Plugin.h"
+#include "KnownLibrary.h"
 #include "colrow/runtime/Job/Deadline.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
 #include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/Thread.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 #include <unistd.h>
 
@@ -81,25 +78,7 @@ private:
   bool isKnown[NSIG] = {};
 };
 
-/// What people call an MPI, and what installs it.
-struct Known {
-  LauncherKind kind;
-  const char *plugin, *name, *package;
-};
 } // namespace
-
-static constexpr Known knownLibraries[] = {
-    {LauncherKind::openmpi, "openmpi", "Open MPI", "libopenmpi-dev"},
-    {LauncherKind::mpich, "mpich", "MPICH", "libmpich-dev"},
-    {LauncherKind::mvapich, "mvapich", "MVAPICH", nullptr},
-};
-
-static const Known &knownOf(LauncherKind kind) {
-  for (const Known &known : knownLibraries)
-    if (known.kind == kind)
-      return known;
-  return knownLibraries[0];
-}
 
 struct MpiNetwork::Impl {
   const ColrowMpi *mpi = nullptr;
@@ -147,42 +126,6 @@ void MpiNetwork::Impl::fail(int code) {
   end(line);
 }
 
-static std::string defaultPath(const Known &known) {
-  SmallString<128> program;
-  if (sys::fs::real_path("/proc/self/exe", program))
-    return "";
-  StringRef folder = sys::path::parent_path(sys::path::parent_path(program));
-  return formatv("{0}/lib/colrow/libcolrow-mpi-{1}.so", folder, known.plugin);
-}
-
-static Expected<const ColrowMpi *> load(const Known &known) {
-  std::optional<std::string> named = environmentOf("COLROW_MPI_PLUGIN");
-  std::string path = named ? *named : defaultPath(known);
-  std::string cure =
-      known.package
-          ? formatv("install {0} and build Colrow again", known.package).str()
-          : formatv("build Colrow where {0}'s mpicc is found", known.name)
-                .str();
-  if (!named && !sys::fs::exists(path))
-    return failure("started by {0}'s launcher, but this build has no plug-in "
-                   "for {0} ({1}): {2}",
-                   known.name, path, cure);
-  std::string what = named ? "COLROW_MPI_PLUGIN=" + path : path;
-  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return failure("the plug-in for {0} cannot be loaded: {1}: {2}", known.name,
-                   ::dlerror(), cure);
-  auto *get =
-      reinterpret_cast<decltype(&colrow_mpi)>(::dlsym(library, "colrow_mpi"));
-  if (!get)
-    return failure("{0}: is no plug-in for MPI", what);
-  const ColrowMpi *mpi = get();
-  if (mpi->abi != COLROW_MPI_ABI)
-    return failure("{0}: is of another version of Colrow: build it again",
-                   what);
-  return mpi;
-}
-
 /// Before the libraries are loaded, which read them. A user's own stay.
 static void setDefaults() {
   // Open MPI's shared memory leaves files when a process is killed; ours serves
@@ -211,26 +154,12 @@ static std::string lateText(const LaunchInfo &launch, const char *tool,
   return formatv("{0}: error: {1}\n", tool, text);
 }
 
-/// A library that another MPI's launcher has started takes itself to be alone.
-static Error checkWorld(const LaunchInfo &launch, const Known &known,
-                        const ColrowMpiWorld &world) {
-  if (world.size == launch.processes && world.rank == launch.process)
-    return Error::success();
-  return failure("the variables of {0}'s launcher say process {1} of {2}, but "
-                 "the library that was loaded, {3}, says {4} of {5}: start "
-                 "with the mpirun of that library, or name the launcher "
-                 "(--launcher)",
-                 known.name, launch.process, launch.processes,
-                 StringRef(world.library).split(',').first, world.rank,
-                 world.size);
-}
-
 Expected<std::unique_ptr<MpiNetwork>>
 MpiNetwork::start(const LaunchInfo &launch, double seconds, const char *tool) {
-  const Known &known = knownOf(launch.kind);
+  const KnownLibrary &known = knownOf(launch.kind);
   KeptSignals kept;
   setDefaults();
-  Expected<const ColrowMpi *> mpi = load(known);
+  Expected<const ColrowMpi *> mpi = loadPlugin(known);
   if (!mpi)
     return mpi.takeError();
   auto impl = std::make_unique<Impl>();

@@ -6,8 +6,8 @@ equal to the bit.
 
 usage: ways.py [CASE ...] [--tp N ...] [--by LAUNCHER ...] [--dtype bf16] [--all] [--bin DIR]
 
-LAUNCHER: tp-run (-n), hand (variables), torchrun, openmpi, mpich, and openmpi-two, mpich-two on two
-machines. Without --all each way runs one of the cases at each tp, another than its neighbours, so that over
+LAUNCHER: tp-run (-n), hand (variables), torchrun, openmpi, mpich, srun-none, srun-pmix, srun-pmi2 (srun
+--mpi), and openmpi-two, mpich-two, srun-pmix-two, srun-pmi2-two on two machines. Without --all each way runs one of the cases at each tp, another than its neighbours, so that over
 all launchers every case is run. A way for which this machine has not what it takes is left out, which is
 said. Exit code 1 when something differs, or when --by names what is left out.
 """
@@ -29,7 +29,8 @@ import colrow  # noqa: E402
 import mpi  # noqa: E402
 
 CASES = {"gpt2": (2, 4), "gpt2-odd": (2, 4), "llama": (2, 4), "llama-gqa": (2,)}
-LAUNCHERS = ("tp-run", "hand", "torchrun", "openmpi", "openmpi-two", "mpich", "mpich-two")
+LAUNCHERS = ("tp-run", "hand", "torchrun", "openmpi", "openmpi-two", "mpich", "mpich-two", "srun-none",
+             "srun-pmix", "srun-pmix-two", "srun-pmi2", "srun-pmi2-two")
 FILES = ("outputs.safetensors", "saved/model.safetensors", "saved/optimizer.safetensors", "losses")
 
 
@@ -48,9 +49,9 @@ def torchrun(count, arguments):
                           timeout=60)
 
 
-def by_mpi(name, machines):
+def by_mpi(launcher, name, machines):
     more = ("--split-last-axis",) if machines > 1 else ()
-    return lambda count, arguments: mpi.run(mpi.launcher(name, count, machines=machines), *arguments, *more)
+    return lambda count, arguments: mpi.run(launcher(name, count, machines=machines), *arguments, *more)
 
 
 def torchrun_command():
@@ -58,8 +59,15 @@ def torchrun_command():
 
 
 def has_mpi(name):
-    plugin = pathlib.Path(colrow.tool("tp-run")).parent.parent / "lib" / "colrow" / f"libcolrow-mpi-{name}.so"
-    return plugin.exists() and shutil.which(f"mpirun.{name}")
+    return has_plugin(name) and shutil.which(f"mpirun.{name}")
+
+
+def has_slurm():
+    return all(map(shutil.which, ("srun", "slurmctld", "slurmd", "munged")))
+
+
+def has_plugin(name):
+    return (pathlib.Path(colrow.tool("tp-run")).parent.parent / "lib" / "colrow" / f"libcolrow-mpi-{name}.so").exists()
 
 
 def has_two_machines():
@@ -87,8 +95,14 @@ def ways():
     two = "" if has_two_machines() else "network namespaces"
     for name in ("openmpi", "mpich"):
         missing = "" if has_mpi(name) else f"mpirun.{name} or plug-in for it"
-        found.append(Way(name, by_mpi(name, 1), missing))
-        found.append(Way(f"{name}-two", by_mpi(name, 2), missing or two))
+        found.append(Way(name, by_mpi(mpi.launcher, name, 1), missing))
+        found.append(Way(f"{name}-two", by_mpi(mpi.launcher, name, 2), missing or two))
+    no_slurm = two or ("" if has_slurm() else "srun, slurmctld, slurmd and munged")
+    found.append(Way("srun-none", by_mpi(mpi.srun, "none", 1), no_slurm))
+    for kind, name in (("pmix", "openmpi"), ("pmi2", "mpich")):
+        missing = no_slurm or ("" if has_plugin(name) else f"plug-in for {name}")
+        found.append(Way(f"srun-{kind}", by_mpi(mpi.srun, kind, 1), missing))
+        found.append(Way(f"srun-{kind}-two", by_mpi(mpi.srun, kind, 2), missing))
     return found + [dataclasses.replace(way, ranks=2, tps=(4,)) for way in found]
 
 

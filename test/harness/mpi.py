@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs of tp-run that an MPI's launcher starts, on one machine or on two (harness/two-machines)."""
+"""Runs of tp-run that an MPI's launcher or Slurm's starts, on one machine or on two (harness/two-machines)."""
 import json
 import os
 import pathlib
@@ -18,6 +18,9 @@ TWO = {"openmpi": (*ONE["openmpi"], "--mca", "plm_rsh_agent", "/run/on", "--mca"
        "mpich": ("mpirun.mpich", "-launcher", "rsh", "-launcher-exec", "/run/on", "-iface", "veth0",
                  "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "veth0",
                  "-genvlist", "COLROW_TOKEN,PATH,HOME")}
+# What follows runs in a cluster of two machines, which pass the environment on.
+CLUSTER = (str(TWO_MACHINES), str(TWO_MACHINES.with_name("slurm")), "env", "OMPI_MCA_btl_tcp_if_include=10.77.0.0/24",
+           "OMPI_MCA_mpi_yield_when_idle=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=veth0")
 # MPI libraries keep memory that they do not give back at the end.
 WITH_SANITIZERS = {"LSAN_OPTIONS": os.environ.get("LSAN_OPTIONS", "") + ":detect_leaks=0"}
 TOKEN = {"COLROW_TOKEN": "of the tests"}
@@ -35,6 +38,12 @@ def launcher(name, processes, machines=1):
     if name == "openmpi":
         command += ["--allow-run-as-root"] * (os.geteuid() == 0) + ["-x", "COLROW_TOKEN"]
     return [str(word) for word in command]
+
+
+def srun(kind, processes, machines=1):
+    """The command that starts so many tasks by srun with this --mpi."""
+    return [str(word) for word in (*CLUSTER, "srun", f"--mpi={kind}", "-n", processes, "-N", machines,
+                                   "--ntasks-per-node", processes // machines)]
 
 
 # Process 0 listens, the others come through a proxy.

@@ -14,11 +14,16 @@ run = ("tp-run", "train", plan, "--seed", 1, "--steps", 0, "--save", saved)
 plugins = f"{colrow.tool('tp-run').rsplit('/', 2)[0]}/lib/colrow/libcolrow-mpi"
 openmpi = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
 mpich = {"PMI_RANK": "1", "PMI_SIZE": "2"}
+srun = {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NUM_NODES": "1", "SLURM_PROCID": "1"}
+pmix = {**srun, "PMIX_RANK": "1"}
 for environment, says in (
         (openmpi, ("Open MPI", "process 0 of 2", "0 of 1")),
         (mpich, ("MPICH", "process 1 of 2", "0 of 1")),
         ({**mpich, "COLROW_MPI_PLUGIN": f"{plugins}-openmpi.so"}, ("MPICH's launcher", "Open MPI v", "0 of 1")),
         ({**mpich, "COLROW_MPI_PLUGIN": str(work / "none.so")}, ("MPICH", "none.so", "libmpich-dev")),
         ({**openmpi, "COLROW_MPI_PLUGIN": "libc.so.6"}, ("COLROW_MPI_PLUGIN=libc.so.6", "no plug-in")),
+        ({**pmix, "COLROW_MPI_PLUGIN": f"{plugins}-mpich.so"}, ("srun --mpi=pmix", "process 1 of 2", "0 of 1", "--mpi=pmi2")),
+        ({**pmix, "COLROW_MPI_PLUGIN": str(work / "none.so")}, ("Open MPI", "none.so", "libopenmpi-dev", "srun --mpi=none")),
+        ({**srun, **mpich}, ("srun --mpi=pmi2", "MPICH", "0 of 1")),
         ({"MV2_COMM_WORLD_RANK": "0", "MV2_COMM_WORLD_SIZE": "2"}, ("MVAPICH", "no plug-in"))):
     colrow.refuse(*run, env=environment, says=says, leaves=(saved,))

@@ -66,9 +66,10 @@ cl::opt<std::string>
 cl::opt<std::string> launcher(
     "launcher", cl::value_desc("NAME"), cl::cat(both), cl::sub(train),
     cl::sub(function),
-    cl::desc("Who has started this process: openmpi, mpich, mvapich, pmix, "
-             "srun, torchrun, env (RANK and WORLD_SIZE) or threads "
-             "(nobody); default: as the environment says"));
+    cl::desc("Who has started this process: openmpi, mpich, mvapich, srun "
+             "(pmix, pmi2: with this --mpi), torchrun, env (RANK and "
+             "WORLD_SIZE) or threads (nobody); default: as the environment "
+             "says"));
 cl::opt<std::string>
     rendezvous("rendezvous", cl::value_desc("HOST:PORT"), cl::cat(both),
                cl::sub(train), cl::sub(function),

@@ -55,23 +55,71 @@ const Environment byHand = {{"RANK", "1"},
 const Environment ofOpenMpi = {{"OMPI_COMM_WORLD_RANK", "2"},
                                {"OMPI_COMM_WORLD_SIZE", "3"},
                                {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}};
-// What sbatch gives to its script.
-const Environment ofSbatch = {{"SLURM_JOB_ID", "77"},
-                              {"SLURM_JOBID", "77"},
-                              {"SLURM_NTASKS", "4"},
-                              {"SLURM_NPROCS", "4"},
-                              {"SLURM_PROCID", "0"},
-                              {"SLURM_LOCALID", "0"},
-                              {"SLURM_NODEID", "0"},
+// What Slurm 22.05 gives to the script of sbatch -N2 -n4, but for what is named
+// SLURM_JOB_*, SLURM_SUBMIT_* and SLURM_TOPOLOGY_*.
+const Environment ofSbatch = {{"SLURMD_NODENAME", "left"},
+                              {"SLURM_CLUSTER_NAME", "test"},
+                              {"SLURM_CPUS_ON_NODE", "3"},
                               {"SLURM_GTIDS", "0"},
-                              {"SLURM_JOB_NODELIST", "n[1-4]"},
-                              {"SLURM_TASKS_PER_NODE", "1(x4)"}};
-const Environment ofSrun = with(ofSbatch, {{"SLURM_STEP_ID", "3"},
-                                           {"SLURM_STEPID", "3"},
-                                           {"SLURM_STEP_NUM_TASKS", "4"},
-                                           {"SLURM_STEP_NUM_NODES", "4"},
-                                           {"SLURM_STEP_NODELIST", "n[1-4]"},
-                                           {"SLURM_PROCID", "2"}});
+                              {"SLURM_JOBID", "8"},
+                              {"SLURM_JOB_ID", "8"},
+                              {"SLURM_LOCALID", "0"},
+                              {"SLURM_NNODES", "2"},
+                              {"SLURM_NODEID", "0"},
+                              {"SLURM_NODELIST", "left,right"},
+                              {"SLURM_NPROCS", "4"},
+                              {"SLURM_NTASKS", "4"},
+                              {"SLURM_PRIO_PROCESS", "0"},
+                              {"SLURM_PROCID", "0"},
+                              {"SLURM_TASKS_PER_NODE", "3,1"},
+                              {"SLURM_TASK_PID", "467"}};
+// To the last task of srun --mpi=none -N1 -n4.
+const Environment ofSrun =
+    with(ofSbatch, {{"SLURM_CPUS_ON_NODE", "4"},
+                    {"SLURM_GTIDS", "0,1,2,3"},
+                    {"SLURM_LAUNCH_NODE_IPADDR", "10.77.0.1"},
+                    {"SLURM_LOCALID", "3"},
+                    {"SLURM_NNODES", "1"},
+                    {"SLURM_NODELIST", "left"},
+                    {"SLURM_PROCID", "3"},
+                    {"SLURM_SRUN_COMM_HOST", "10.77.0.1"},
+                    {"SLURM_SRUN_COMM_PORT", "36545"},
+                    {"SLURM_STEPID", "0"},
+                    {"SLURM_STEP_ID", "0"},
+                    {"SLURM_STEP_LAUNCHER_PORT", "36545"},
+                    {"SLURM_STEP_NODELIST", "left"},
+                    {"SLURM_STEP_NUM_NODES", "1"},
+                    {"SLURM_STEP_NUM_TASKS", "4"},
+                    {"SLURM_STEP_TASKS_PER_NODE", "4"},
+                    {"SLURM_TASKS_PER_NODE", "4"},
+                    {"SRUN_DEBUG", "3"}});
+// With -N2 --ntasks-per-node=2.
+const Environment onTwoNodes = {{"SLURMD_NODENAME", "right"},
+                                {"SLURM_GTIDS", "2,3"},
+                                {"SLURM_LOCALID", "1"},
+                                {"SLURM_NNODES", "2"},
+                                {"SLURM_NODEID", "1"},
+                                {"SLURM_NODELIST", "left,right"},
+                                {"SLURM_STEP_NODELIST", "left,right"},
+                                {"SLURM_STEP_NUM_NODES", "2"},
+                                {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
+// What --mpi=pmi2 and --mpi=pmix (PMIx 4.2) add.
+const Environment ofPmi2 = {{"PMI_FD", "17"},
+                            {"PMI_JOBID", "8.0"},
+                            {"PMI_RANK", "3"},
+                            {"PMI_SIZE", "4"},
+                            {"SLURM_MPI_TYPE", "pmi2"}};
+const Environment ofPmix = {
+    {"PMIX_GDS_MODULE", "ds21,ds12,hash"},
+    {"PMIX_HOSTNAME", "right"},
+    {"PMIX_NAMESPACE", "slurm.pmix.8.0"},
+    {"PMIX_RANK", "3"},
+    {"PMIX_SECURITY_MODE", "native"},
+    {"PMIX_SERVER_URI4", "pmix-server.133;tcp4://127.0.0.1:38857"},
+    {"PMIX_VERSION", "4.2.2rc2"},
+    {"SLURM_MPI_TYPE", "pmix"},
+    {"SLURM_PMIXP_ABORT_AGENT_PORT", "38443"},
+    {"SLURM_PMIX_MAPPING_SERV", "(vector,(0,2,2))"}};
 
 TEST(Launch, NobodyIsThreads) {
   EXPECT_EQ(shown(launch({})), "threads 0/1");
@@ -163,7 +211,7 @@ TEST(Launch, Order) {
             "error: --launcher mpich: PMI_RANK is not set");
   EXPECT_EQ(shown(launch(all, "mpi")), "error: --launcher mpi: wanted one of "
                                        "threads, own, openmpi, mpich, mvapich, "
-                                       "pmix, srun, torchrun, env");
+                                       "pmix, pmi2, srun, torchrun, env");
   // mpirun that starts one torchrun a machine.
   all["TORCHELASTIC_RUN_ID"] = "x";
   EXPECT_EQ(
@@ -175,22 +223,84 @@ TEST(Launch, Order) {
 TEST(Launch, SrunButNotSbatch) {
   EXPECT_EQ(shown(launch(ofSbatch)), "threads 0/1");
   std::string first = shown(launch(ofSrun));
-  EXPECT_EQ(first.substr(0, 21), "srun 2/4 local 0 n1:1");
-  EXPECT_EQ(first.substr(first.find(" run ")), " run 77.3");
+  EXPECT_EQ(first.substr(0, 27), "srun 3/4 local 3 127.0.0.1:");
+  EXPECT_EQ(first.substr(first.find(" run ")), " run 8.0");
+  EXPECT_EQ(shown(launch(ofSrun, "srun")), first);
   // Another step, another port.
-  EXPECT_NE(shown(launch(with(ofSrun, {{"SLURM_STEP_ID", "4"}}))).substr(0, 24),
-            first.substr(0, 24));
-  EXPECT_EQ(shown(launch(with(ofSrun, {{"SLURM_STEP_NUM_NODES", "1"}})))
-                .substr(0, 26),
-            "srun 2/4 local 0 127.0.0.1");
-  // The shell of salloc.
+  std::string second = shown(launch(with(ofSrun, {{"SLURM_STEP_ID", "1"}})));
+  EXPECT_NE(second.substr(0, 32), first.substr(0, 32));
+  // The shell of salloc; a step of one task.
   EXPECT_EQ(shown(launch(with(ofSrun, {{"SLURM_STEP_ID", "4294967290"}}))),
             "threads 0/1");
-  EXPECT_EQ(shown(launch(with(ofSrun, {{"PMIX_RANK", "3"}}))).substr(0, 16),
-            "pmix 3/4 local 0");
-  EXPECT_EQ(shown(launch(with(ofSrun, {{"SLURM_STEP_NODELIST", "n[1"}}))),
-            "error: SLURM_STEP_NODELIST: \"n[1\" is no list of hosts, such as "
-            "node[01-04,7],x");
+  EXPECT_EQ(shown(launch(with(ofSrun, {{"SLURM_PROCID", "0"},
+                                       {"SLURM_LOCALID", "0"},
+                                       {"SLURM_STEP_NUM_TASKS", "1"}}))),
+            "threads 0/1");
+  EXPECT_EQ(shown(launch(with(ofSrun, {{"SLURM_STEP_ID", "batch"}}))),
+            "error: SLURM_STEP_ID=batch: wanted a number from 0 to 4294967295");
+  Environment older = ofSrun;
+  older.erase("SLURM_STEP_NUM_TASKS");
+  EXPECT_EQ(shown(launch(older)), first);
+}
+
+TEST(Launch, SrunStartsMpi) {
+  Environment two = with(ofSrun, onTwoNodes);
+  EXPECT_EQ(shown(launch(with(two, ofPmix))), "pmix 3/4 local 1 run 8.0");
+  EXPECT_EQ(shown(launch(with(two, ofPmi2))), "pmi2 3/4 local 1 run 8.0");
+  EXPECT_EQ(shown(launch(with(two, ofPmix), "srun")),
+            "pmix 3/4 local 1 run 8.0");
+  EXPECT_EQ(shown(launch(with(two, ofPmi2), "srun")),
+            "pmi2 3/4 local 1 run 8.0");
+  EXPECT_EQ(shown(launch(with(two, ofPmi2), "pmix")),
+            "error: --launcher pmix: PMIX_RANK is not set");
+  EXPECT_EQ(shown(launch(two, "pmi2")),
+            "error: --launcher pmi2: PMI_RANK is not set");
+  for (const Environment &more : {ofPmix, ofPmi2}) {
+    auto info = launch(with(two, more));
+    ASSERT_TRUE(bool(info));
+    EXPECT_TRUE(info->isMpi());
+    // MPI's variables come before those by hand.
+    EXPECT_NE(shown(launch(with(with(two, more), byHand))).substr(0, 4),
+              "env ");
+  }
+  // torchrun, one a machine.
+  EXPECT_EQ(
+      shown(launch(with(with(with(two, ofPmix), byHand),
+                        {{"WORLD_SIZE", "8"}, {"TORCHELASTIC_RUN_ID", "x"}}))),
+      "error: SLURM_STEP_NUM_TASKS=4 but WORLD_SIZE=8: say with "
+      "--launcher pmix or --launcher torchrun which of them counts");
+  // No MPI, nothing to carry data.
+  EXPECT_EQ(shown(launch(two)),
+            "error: SLURM_STEP_NUM_NODES=2, but srun has started no MPI, "
+            "through which data goes between machines: give srun --mpi=pmix "
+            "(Open MPI) or --mpi=pmi2 (MPICH)");
+  EXPECT_EQ(shown(launch(two, "", "left:5")),
+            "srun 3/4 local 1 left:5 run 8.0");
+}
+
+TEST(Launch, MpirunInAStep) {
+  // Seen on the second of two nodes: Open MPI's daemon is a step of one task,
+  // MPICH's are one of two.
+  Environment ofDaemon = with(ofSrun, {{"SLURM_STEP_NUM_TASKS", "1"},
+                                       {"SLURM_NTASKS", "1"},
+                                       {"SLURM_PROCID", "0"},
+                                       {"SLURM_LOCALID", "0"},
+                                       {"PMIX_RANK", "3"},
+                                       {"PMIX_NAMESPACE", "664797185"},
+                                       {"OMPI_COMM_WORLD_RANK", "3"},
+                                       {"OMPI_COMM_WORLD_SIZE", "4"},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
+  EXPECT_EQ(shown(launch(ofDaemon)), "openmpi 3/4 local 1");
+  Environment ofHydra = with(ofSrun, {{"SLURM_STEP_NUM_TASKS", "2"},
+                                      {"SLURM_STEP_NUM_NODES", "2"},
+                                      {"SLURM_PROCID", "1"},
+                                      {"SLURM_LOCALID", "0"},
+                                      {"PMI_RANK", "3"},
+                                      {"PMI_SIZE", "4"},
+                                      {"PMI_FD", "6"},
+                                      {"MPI_LOCALNRANKS", "2"},
+                                      {"MPI_LOCALRANKID", "1"}});
+  EXPECT_EQ(shown(launch(ofHydra)), "mpich 3/4 local 1");
 }
 
 TEST(Launch, WrongValuesAreNamed) {
@@ -233,22 +343,6 @@ TEST(Launch, WrongValuesAreNamed) {
       shown(launch({{"PMIX_RANK", "0"}})),
       "error: PMIX_RANK is set, but nothing says how many processes there are: "
       "set RANK and WORLD_SIZE, or give --launcher");
-}
-
-TEST(Launch, FirstHostOfAList) {
-  for (auto [list, host] : {std::pair("x", "x"),
-                            {"a,b", "a"},
-                            {"node[01-04,7],x", "node01"},
-                            {"n[7]", "n7"},
-                            {"r[1,3]n[2-4]-ib,b", "r1n2-ib"},
-                            {"n[10-11].x.y", "n10.x.y"}}) {
-    auto got = firstHost(list);
-    EXPECT_EQ(textOf(got), "");
-    EXPECT_TRUE(got && *got == host) << list;
-  }
-  for (StringRef bad : {"", ",a", "n[", "n]", "n[]", "n[a]", "[[1]]", "n[1]]",
-                        "a b", "a;b", "n[-1]"})
-    EXPECT_NE(textOf(firstHost(bad)), "") << bad.str();
 }
 
 } // namespace

@@ -22,8 +22,9 @@ enum class LauncherKind {
   openmpi,     // mpirun of Open MPI
   mpich,       // mpiexec of MPICH and its kin (PMI)
   mvapich,     // mpirun of MVAPICH2
-  pmix,        // srun --mpi=pmix
-  srun,        // srun without an MPI
+  pmix,        // srun --mpi=pmix: Open MPI
+  pmi2,        // srun --mpi=pmi2: MPICH and its kin
+  srun,        // srun --mpi=none
   torchrun,    // torchrun
   environment, // RANK and WORLD_SIZE by hand
 };
@@ -53,10 +54,12 @@ struct LaunchInfo {
   std::string run;
 
   bool hasRendezvous() const { return port != 0; }
-  /// Started by an MPI's own launcher.
+  /// Started so that an MPI's processes find each other: by its own launcher,
+  /// or by srun.
   bool isMpi() const {
     return kind == LauncherKind::openmpi || kind == LauncherKind::mpich ||
-           kind == LauncherKind::mvapich;
+           kind == LauncherKind::mvapich || kind == LauncherKind::pmix ||
+           kind == LauncherKind::pmi2;
   }
 };
 
@@ -68,16 +71,13 @@ using EnvironmentLookup =
 std::optional<std::string> environmentOf(llvm::StringRef name);
 
 /// Asks in this order: `launcher` (the option; empty: any), tp-run's own
-/// variables, those of MPI launchers, RANK and WORLD_SIZE, those of a step of
-/// srun. One process is `threads`, whoever started it. `rendezvous`: HOST:PORT
-/// or [IPV6]:PORT, in place of what the environment says; may be empty.
-/// Errors name the variable or option.
+/// variables, those of MPI launchers (srun's where it starts an MPI), RANK and
+/// WORLD_SIZE, those of a step of srun. One process is `threads`, whoever
+/// started it. `rendezvous`: HOST:PORT or [IPV6]:PORT, in place of what the
+/// environment says; may be empty. Errors name the variable or option.
 llvm::Expected<LaunchInfo> recognise(llvm::StringRef launcher,
                                      llvm::StringRef rendezvous,
                                      EnvironmentLookup lookup);
-
-/// The first host of a SLURM host list, such as "node[01-04,7],x".
-llvm::Expected<std::string> firstHost(llvm::StringRef list);
 
 } // namespace colrow::runtime
 

@@ -18,7 +18,7 @@ namespace colrow::runtime {
 class MpiNetwork : public Network {
 public:
   /// Loads and starts the MPI of `launch.kind`: the plug-in that
-  /// COLROW_MPI_PLUGIN names, else ../lib/colrow/libcolrow-mpi-KIND.so beside
+  /// COLROW_MPI_PLUGIN names, else ../lib/colrow/libcolrow-mpi-NAME.so beside
   /// the program's folder. Errors name what is missing, or that another MPI's
   /// launcher has started the processes. MPI's start has no
   /// limit of its own: after `seconds` the process ends with a line that begins
