@@ -14,7 +14,7 @@ import time
 import colrow
 import holding
 
-STEPS, LIMIT = 6, 0.8
+STEPS = 6
 KILL, STOP = signal.SIGKILL, signal.SIGSTOP
 
 # System calls of one moment each, and how often a process can be found there. A step is no call.
@@ -28,12 +28,13 @@ FIRST = {"mkdirat": 5, "renameat2": 5, "symlinkat": 6, "renameat": 5, "unlinkat"
 
 
 class Failing:
-    """`launcher`: processes -> words before tp-run's own; none: tp-run -n. `ended`: (exit code, error, process, its
-    ranks) -> whether so a run may end. `slow`: seconds that the launcher itself may take to end, beside its ranks."""
+    """`ended`: (exit code, error, process, its ranks) -> whether so a run may end. `limit`: seconds of --limit.
+    `launcher`: processes -> words before tp-run's own; none: tp-run -n. `slow`: seconds that the launcher itself may
+    take to end, beside its ranks."""
 
-    def __init__(self, folder, ended, launcher=None, slow=0, env=()):
+    def __init__(self, folder, ended, limit=0.8, launcher=None, slow=0, env=()):
         self.work, self.ended, self.launcher, self.slow = colrow.workspace(folder), ended, launcher, slow
-        self.env = dict(env)
+        self.limit, self.env = limit, dict(env)
         self.data = colrow.random_tokens(self.work / "tokens.bin", 3000, 64)
         model = colrow.gpt2_config(self.work / "model", attn_pdrop=0.1)
         self.plans = {ranks: colrow.compile_plan(model, self.work / f"{ranks}.plan", ranks, 4, 8) for ranks in (2, 4)}
@@ -61,7 +62,8 @@ class Failing:
 
     def start(self, ranks, processes, process, call, count, sent, folder, every):
         """A run, and when the signal was sent; nothing: the run ended before."""
-        line = self.command(ranks, processes, "--seed", 5, "--save", folder, "--save-every", every, "--limit", LIMIT)
+        line = self.command(ranks, processes, "--seed", 5, "--save", folder, "--save-every", every,
+                            "--limit", self.limit)
         options = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                        env={**os.environ, **self.env})
         if call != "step":
@@ -93,12 +95,12 @@ class Failing:
     def finish(self, run, begin, what):
         """Its exit code and message, and how long its ranks took to end."""
         while begin and any(number is not None for number in holding.members(run.pid).values()):
-            if time.monotonic() > begin + LIMIT + 5:
+            if time.monotonic() > begin + self.limit + 5:
                 sys.exit(f"FAILED: {what}: still there: {holding.members(run.pid)}")
             time.sleep(0.01)
         took = time.monotonic() - begin if begin else 0
         try:
-            error = run.communicate(timeout=LIMIT + 5 + self.slow)[1]
+            error = run.communicate(timeout=self.limit + 5 + self.slow)[1]
         except subprocess.TimeoutExpired:
             sys.exit(f"FAILED: {what}: still there: {holding.members(run.pid)}")
         colrow.check(not holding.members(run.pid), f"{what}: left behind: {holding.members(run.pid)}")
@@ -138,7 +140,8 @@ class Failing:
                      f"{what}: exit code {code}, {error}")
         before = self.go_on(ranks, 1 if number % 2 else processes, folder, what)
         said = [line for line in error.splitlines() if "tp-run: error" in line]
-        print(f"{what}: {took:.2f} s, {f'went on from step {before}' if before else 'nothing saved'}: {said}", flush=True)
+        begun = f"went on from step {before}" if before else "nothing saved"
+        print(f"{what}: {took:.2f} s, {begun}: {said}", flush=True)
         return took
 
     def attack_all(self, chosen):
