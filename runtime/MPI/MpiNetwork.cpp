@@ -27,7 +27,7 @@ namespace {
 class Watchdog {
 public:
   Watchdog(double seconds, std::string text)
-      : deadline(Deadline::in(seconds)), text(std::move(text)) {}
+      : seconds(std::max(seconds, 0.01)), text(std::move(text)) {}
   Error start() {
     return thread.start([this] { watch(); });
   }
@@ -43,16 +43,25 @@ public:
   }
 
 private:
+  /// Time in which this process was stopped does not count: the others have
+  /// not been late, and have told meanwhile who was.
   void watch() {
+    const double tick = std::min(seconds / 20, 0.25);
     std::unique_lock<std::mutex> lock(mutex);
-    if (changed.wait_until(lock, deadline.time(), [this] { return isOver; }))
-      return;
+    for (double left = seconds; left > 0;) {
+      auto begin = Deadline::Clock::now();
+      if (changed.wait_until(lock, Deadline::in(tick).time(),
+                             [this] { return isOver; }))
+        return;
+      std::chrono::duration<double> passed = Deadline::Clock::now() - begin;
+      left -= std::min(passed.count(), 2 * tick);
+    }
     if (!text.empty() && takeLastWord())
       (void)!::write(STDERR_FILENO, text.data(), text.size());
     ::_exit(1);
   }
 
-  const Deadline deadline;
+  const double seconds;
   const std::string text;
   bool isOver = false;
   std::mutex mutex;
