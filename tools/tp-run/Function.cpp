@@ -100,6 +100,8 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
   std::vector<Programs::Leaving> outputs = (*program)->tables().outputs();
   if (outputs.empty())
     return failure("{0}: program {1} has no outputs", options.plan, *name);
+  if (Error error = compareFiles(job, options))
+    return error;
   if (Error error = setParameters(options, executor))
     return error;
   // No process enters a collective that another does not come to.

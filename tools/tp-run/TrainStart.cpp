@@ -62,6 +62,8 @@ Error Trainer::prepare() {
   tokens = program->tables().tokens();
   if (Error error = checkOutputs())
     return error;
+  if (Error error = compareFiles(job, options))
+    return error;
   return openFolders();
 }
 
