@@ -7,6 +7,7 @@
 #include "KnownProcesses.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "colrow/runtime/Support/Thread.h"
 #include <algorithm>
 #include <atomic>
@@ -184,7 +185,8 @@ void Monitor::Impl::end(StringRef text) {
   bool wasAway = Clock::now() < wasAwayUntil || awaySeconds() > limit;
   bool tells = mayTell(wasAway);
   if (tells) {
-    std::string line = (Twine(tool) + ": error: " + text + "\n").str();
+    std::string line =
+        (Twine(tool) + ": error: " + shownText(text) + "\n").str();
     (void)!::write(STDERR_FILENO, line.data(), line.size());
   }
   if (tells || !wasAway)
