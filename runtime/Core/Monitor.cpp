@@ -6,6 +6,7 @@
 #include "colrow/runtime/Core/Monitor.h"
 #include "KnownProcesses.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/FatalSignals.h"
 #include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/ShownText.h"
 #include "colrow/runtime/Support/Thread.h"
@@ -78,6 +79,7 @@ Monitor::Impl::~Impl() {
   (void)::eventfd_write(wake.get(), 1);
   thread.join();
   useLastWord(nullptr, 0);
+  noteFatalSignals(nullptr);
 }
 
 std::optional<std::string> Monitor::Impl::findFailure() const {
@@ -238,7 +240,9 @@ void Monitor::fail(StringRef text) {
 
 void Monitor::watch(Watched watched) {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  useLastWord(&watched.machine->page().claimed(), process() + 1);
+  const JobPage &page = watched.machine->page();
+  useLastWord(&page.claimed(), process() + 1);
+  noteFatalSignals(&page.status(watched.mine.first).signal);
   impl->known.watched = std::move(watched);
 }
 
