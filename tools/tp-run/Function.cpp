@@ -10,6 +10,7 @@
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -54,7 +55,7 @@ static Error setParameters(const FunctionOptions &options, Executor &executor) {
     return notes.takeError();
   for (const std::string &note : *notes)
     if (executor.job().isFirst())
-      errs() << "tp-run: note: " << note << "\n";
+      errs() << "tp-run: note: " << shownText(note) << "\n";
   return Error::success();
 }
 

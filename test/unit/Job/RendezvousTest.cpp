@@ -230,9 +230,9 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
 TEST(Rendezvous, OfManyWhoAreLateTheFirstAreNamed) {
   RunningHub hub(jobOf(4096), 0.01);
   hub.thread.join();
-  EXPECT_TRUE(StringRef(hub.error)
-                  .starts_with("processes 1, 2, 3, 4, 5, 6, 7, 8 and 4087 more "
-                               "of 4096 did not join at 127.0.0.1:"));
+  EXPECT_TRUE(StringRef(hub.error).starts_with(
+      "processes 1, 2, 3, 4, 5, 6, 7, 8 and 4087 more "
+      "of 4096 did not join at 127.0.0.1:"));
 }
 
 TEST(Rendezvous, NameOfLoopbackIsTold) {
