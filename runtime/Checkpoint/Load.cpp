@@ -7,7 +7,9 @@
 #include "WholeTensor.h"
 #include "colrow/runtime/Checkpoint/ModelConfig.h"
 #include "colrow/runtime/Plan/DType.h"
+#include "colrow/runtime/Support/Bf16.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/StringSet.h"
 #include <cmath>
 #include <cstring>
@@ -185,31 +187,37 @@ static bool isSquare(const plan::Parameter &parameter) {
   return textOf(parameter.state_name()) == "exp_avg_sq";
 }
 
-/// What a checkpoint of ours cannot hold, as text; empty for none.
-static StringRef faultOf(const plan::Parameter &parameter,
-                         const ParameterBlock &block) {
+/// Why a checkpoint's values cannot be taken, behind "holds"; empty: they can.
+static std::string faultOf(const plan::Plan &plan,
+                           const plan::Parameter &parameter,
+                           const ParameterBlock &block) {
   bool squares = isSquare(parameter);
   for (int64_t i = 0, n = block.blocks().localElements(); i < n; ++i) {
-    if (!std::isfinite(block.get(i)))
-      return "values that are not finite";
-    if (squares && block.get(i) < 0)
-      return "mean squares below 0";
+    float value = block.get(i);
+    if (!std::isfinite(value))
+      return "values that are not finite: it is not as it was saved";
+    if (squares && value < 0)
+      return "mean squares below 0: it is not as it was saved";
+    if (parameter.master() && !std::isfinite(fromBf16(toBf16(value))))
+      return formatv("{0}, beyond the range of bf16, in which this plan keeps "
+                     "parameter {1}: a plan of --dtype f32 takes it",
+                     textOfNumber(value),
+                     textOf(valueOf(plan, parameter).name()));
   }
   return "";
 }
 
 static Error checkValues(Executor &executor, const Wanted &wanted) {
   RankRange ranks = executor.ranks();
-  std::vector<StringRef> faults(ranks.count);
+  std::vector<std::string> faults(ranks.count);
   const plan::Parameter &parameter = *wanted.parameter;
   executor.onRanks([&](unsigned rank) {
-    faults[rank - ranks.first] =
-        faultOf(parameter, ParameterBlock(executor, rank, parameter));
+    faults[rank - ranks.first] = faultOf(
+        executor.plan(), parameter, ParameterBlock(executor, rank, parameter));
   });
-  for (StringRef fault : faults)
+  for (const std::string &fault : faults)
     if (!fault.empty())
-      return failure("tensor {0} holds {1}: it is not as it was saved",
-                     wanted.sources[0].tensor, fault);
+      return failure("tensor {0} holds {1}", wanted.sources[0].tensor, fault);
   return Error::success();
 }
 

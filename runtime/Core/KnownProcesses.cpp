@@ -6,6 +6,7 @@
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cstring>
 #include <poll.h>
 
 using namespace llvm;
@@ -112,10 +113,22 @@ bool KnownProcesses::hasEnded(unsigned process) const {
   return ::poll(&ended, 1, 0) > 0;
 }
 
+/// A signal that it could not take is not known: it may also have ended itself.
+std::string KnownProcesses::endOf(unsigned process) const {
+  int signal = 0;
+  if (isNeighbour(process))
+    signal = watched.machine->page()
+                 .status(process * watched.mine.count)
+                 .signal.load();
+  if (signal == 0)
+    return "is gone";
+  return formatv("was ended by signal {0} ({1})", signal, strsignal(signal));
+}
+
 std::optional<std::string> KnownProcesses::findGone() const {
   for (unsigned process = 0; process < star.processes(); ++process)
     if (process != star.process() && hasEnded(process))
-      return nameOf(process) + ": is gone";
+      return nameOf(process) + ": " + endOf(process);
   return std::nullopt;
 }
 

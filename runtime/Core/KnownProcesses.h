@@ -65,6 +65,7 @@ private:
 
   bool isNeighbour(unsigned process) const;
   bool hasEnded(unsigned process) const;
+  std::string endOf(unsigned process) const;
   std::optional<std::string> findSilent() const;
   std::optional<std::string> findStuck() const;
   /// Of the ranks of a process of this machine.

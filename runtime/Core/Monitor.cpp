@@ -6,7 +6,9 @@
 #include "colrow/runtime/Core/Monitor.h"
 #include "KnownProcesses.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/FatalSignals.h"
 #include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "colrow/runtime/Support/Thread.h"
 #include <algorithm>
 #include <atomic>
@@ -77,6 +79,7 @@ Monitor::Impl::~Impl() {
   (void)::eventfd_write(wake.get(), 1);
   thread.join();
   useLastWord(nullptr, 0);
+  noteFatalSignals(nullptr);
 }
 
 std::optional<std::string> Monitor::Impl::findFailure() const {
@@ -184,7 +187,8 @@ void Monitor::Impl::end(StringRef text) {
   bool wasAway = Clock::now() < wasAwayUntil || awaySeconds() > limit;
   bool tells = mayTell(wasAway);
   if (tells) {
-    std::string line = (Twine(tool) + ": error: " + text + "\n").str();
+    std::string line =
+        (Twine(tool) + ": error: " + shownText(text) + "\n").str();
     (void)!::write(STDERR_FILENO, line.data(), line.size());
   }
   if (tells || !wasAway)
@@ -236,7 +240,9 @@ void Monitor::fail(StringRef text) {
 
 void Monitor::watch(Watched watched) {
   std::lock_guard<std::mutex> lock(impl->mutex);
-  useLastWord(&watched.machine->page().claimed(), process() + 1);
+  const JobPage &page = watched.machine->page();
+  useLastWord(&page.claimed(), process() + 1);
+  noteFatalSignals(&page.status(watched.mine.first).signal);
   impl->known.watched = std::move(watched);
 }
 

@@ -54,7 +54,8 @@ std::string JobDescription::title() const {
 
 /// Of what makes it one job; the number of processes is compared by itself.
 static Digest digestOf(const JobDescription &job) {
-  std::string text = job.name + std::string(1, '\0') + job.run;
+  std::string text =
+      (job.isKnownByRun ? "" : job.name) + std::string(1, '\0') + job.run;
   return SHA256::hash(
       ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 }

@@ -3,6 +3,7 @@
 // Letting the job's processes in, and nobody else.
 
 #include "Address.h"
+#include "FirstNames.h"
 #include "HubImpl.h"
 #include "Message.h"
 #include "colrow/runtime/Job/Frames.h"
@@ -202,6 +203,11 @@ void Hub::Impl::admit(Pending &one) {
     members[process] = std::move(one.socket);
 }
 
+static std::string processesOf(ArrayRef<std::string> numbers) {
+  return (numbers.size() == 1 ? "process " : "processes ") +
+         firstNames(numbers);
+}
+
 /// The error of this process, and of those that have joined.
 Error Hub::Impl::timeout(double seconds) {
   static constexpr StringLiteral kinds[refusalKinds] = {
@@ -214,19 +220,20 @@ Error Hub::Impl::timeout(double seconds) {
       "of another job",
       "with another number of processes",
       "of a process that had joined already"};
-  std::vector<std::string> late, notes;
+  std::vector<std::string> late, gone, notes;
   for (unsigned process = 1; process < members.size(); ++process)
     if (!members[process])
-      late.push_back(formatv("{0}", process));
+      late.push_back(std::to_string(process));
   for (unsigned process : left)
-    notes.push_back(formatv("process {0} joined, but left", process));
+    gone.push_back(std::to_string(process));
+  if (!gone.empty())
+    notes.push_back(formatv("{0} joined, but left", processesOf(gone)));
   for (unsigned kind = 1; kind < refusalKinds; ++kind)
     if (dropped[kind] > 0)
       notes.push_back(formatv("{0} dropped {1}", dropped[kind], kinds[kind]));
   std::string text =
-      formatv("{0} {1} of {2} did not join at {3} for {4} s{5}{6}{7}",
-              late.size() == 1 ? "process" : "processes", join(late, ", "),
-              members.size(), at, textOfNumber(seconds),
+      formatv("{0} of {1} did not join at {2} for {3} s{4}{5}{6}",
+              processesOf(late), members.size(), at, textOfNumber(seconds),
               isNameOfLoopback ? "; it listens on loopback only, where no "
                                  "other machine can reach it: give "
                                  "--rendezvous ADDRESS:PORT"

@@ -64,8 +64,10 @@ Error Job::agree(Error mine) {
   return exchange(std::move(told)).takeError();
 }
 
-Error Job::fail(Error mine) {
-  return mine ? agree(std::move(mine)) : Error::success();
+Error Job::settle(Error mine) {
+  Error error = agree(std::move(mine));
+  ended = false;
+  return error;
 }
 
 bool Job::hasFailed() const { return control->hasFailed(); }

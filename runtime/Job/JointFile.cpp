@@ -4,6 +4,7 @@
 
 #include "colrow/runtime/Job/JointFile.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -15,22 +16,28 @@ static constexpr uint64_t syncBytes = 64 << 20;
 
 using Opened = Expected<std::unique_ptr<AtomicFile>>;
 
-/// `made` is an error where `job` is not the first process.
-Expected<JointFile> JointFile::share(Job &job, Opened made,
-                                     function_ref<Opened(StringRef)> join) {
-  if (job.isFirst() && !made)
+/// `made` is an error where `job` is not the first process. `join` gets the
+/// path of the first process and the temporary name.
+Expected<JointFile>
+JointFile::share(Job &job, Opened made,
+                 function_ref<Opened(StringRef, StringRef)> join) {
+  std::string mine;
+  if (made)
+    mine = ((*made)->name() + Twine('\0') + (*made)->temporaryName()).str();
+  else if (job.isFirst())
     return made.takeError();
-  auto name = job.fromFirst(job.isFirst() ? (*made)->temporaryName() : "");
-  if (!job.isFirst())
+  else
     consumeError(made.takeError());
-  if (!name)
-    return name.takeError();
+  auto told = job.fromFirst(mine);
+  if (!told)
+    return told.takeError();
   if (job.isFirst()) {
     if (Error error = job.agree(Error::success()))
       return std::move(error);
     return JointFile(job, std::move(*made));
   }
-  Opened joined = join(*name);
+  auto [path, temporary] = StringRef(*told).split('\0');
+  Opened joined = join(path, temporary);
   if (Error error = job.agree(joined ? Error::success() : joined.takeError()))
     return std::move(error);
   return JointFile(job, std::move(*joined));
@@ -39,16 +46,31 @@ Expected<JointFile> JointFile::share(Job &job, Opened made,
 static Opened notMine() { return failure("made by the first process"); }
 
 Expected<JointFile> JointFile::create(Job &job, StringRef path) {
-  return share(
-      job, job.isFirst() ? AtomicFile::create(path) : notMine(),
-      [&](StringRef temporary) { return AtomicFile::join(path, temporary); });
+  return share(job, job.isFirst() ? AtomicFile::create(path) : notMine(),
+               [&](StringRef first, StringRef temporary) -> Opened {
+                 Opened joined =
+                     sys::path::filename(first) == sys::path::filename(path)
+                         ? AtomicFile::join(path, temporary)
+                         : failure("{0}: has another name", path);
+                 if (joined)
+                   return joined;
+                 return failure("{0}; process 0 writes {1}, and all processes "
+                                "must write one file",
+                                toString(joined.takeError()), first);
+               });
 }
 
 Expected<JointFile> JointFile::createIn(Job &job, const Folder &folder,
                                         StringRef name) {
-  return share(job,
-               job.isFirst() ? AtomicFile::createIn(folder, name) : notMine(),
-               [&](StringRef) { return AtomicFile::joinIn(folder, name); });
+  return share(
+      job, job.isFirst() ? AtomicFile::createIn(folder, name) : notMine(),
+      [&](StringRef, StringRef) { return AtomicFile::joinIn(folder, name); });
+}
+
+Error JointFile::check(Job &job, StringRef path) {
+  if (job.processes() == 1)
+    return Error::success();
+  return create(job, path).takeError();
 }
 
 Error JointFile::reserve(uint64_t bytes) {

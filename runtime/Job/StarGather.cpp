@@ -2,10 +2,10 @@
 //
 // Gathering in a star: all send to process 0, which sends everything to all.
 
+#include "FirstNames.h"
 #include "StarImpl.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -23,16 +23,11 @@ std::string StarControl::Impl::nameOf(unsigned other) const {
 
 std::string StarControl::Impl::lateText(ArrayRef<unsigned> late,
                                         double seconds) const {
-  constexpr size_t most = 8;
   std::vector<std::string> names;
-  for (unsigned other : late.take_front(most))
+  for (unsigned other : late)
     names.push_back(nameOf(other));
-  if (late.size() > most)
-    names.push_back(formatv("{0} more", late.size() - most));
-  std::string text = join(ArrayRef(names).drop_back(), ", ");
-  text += (names.size() > 1 ? " and " : "") + names.back();
-  return text + (late.size() == 1 ? " does" : " do") + " not answer for " +
-         textOfNumber(seconds) + " s";
+  return firstNames(names) + (late.size() == 1 ? " does" : " do") +
+         " not answer for " + textOfNumber(seconds) + " s";
 }
 
 void StarControl::Impl::breakDown(const Twine &text) {

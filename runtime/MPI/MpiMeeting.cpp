@@ -224,6 +224,7 @@ Expected<std::vector<FileDescriptor>> rendezvousByMpi(Network &network,
                                                       bool trustNetwork,
                                                       double seconds) {
   // Process 0, which says most, gives up first.
+  job.isKnownByRun = true; // it is drawn for this meeting
   unsigned process = network.process();
   Mail mail(network, seconds + (process != 0));
   MeetingPlace place;

@@ -98,13 +98,18 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::join(StringRef path,
   ignoreSizeSignal();
   // A path that is written directly may be a link, a temporary name never is.
   bool direct = temporary.empty();
-  Expected<int> fd = openToJoin(AT_FDCWD, direct ? path : temporary, path,
-                                direct ? 0 : O_NOFOLLOW);
+  SmallString<256> place(folderOf(path));
+  sys::path::append(place, sys::path::filename(temporary));
+  Expected<int> fd = openToJoin(AT_FDCWD, direct ? path : StringRef(place),
+                                path, direct ? 0 : O_NOFOLLOW);
   if (!fd)
     return fd.takeError();
   std::unique_ptr<AtomicFile> file(
       new AtomicFile(path.str(), temporary.str(), *fd));
   file->isOwn = false;
+  struct stat status;
+  if (direct && (::fstat(*fd, &status) != 0 || S_ISREG(status.st_mode)))
+    return failure("{0}: cannot write: it is a regular file", path);
   return file;
 }
 

@@ -4,14 +4,15 @@ import ctypes
 import os
 import platform
 
-# Numbers by name, x86-64 and AArch64; some calls have an older one there.
+# Numbers by name, x86-64 and AArch64; some calls have an older one there. "rename": to a new
+# name, and over what is there.
 NUMBERS = {"symlinkat": ((88, 266), (36,)), "mkdirat": ((83, 258), (34,)), "renameat": ((264,), (38,)),
            "renameat2": ((316,), (276,)), "unlinkat": ((263,), (35,)), "fsync": ((74,), (82,)),
            "flock": ((73,), (32,)), "getrandom": ((318,), (278,)), "memfd_create": ((319,), (279,)),
            "faccessat2": ((439,), (439,)), "getdents64": ((217,), (61,)), "clone": ((56, 435), (220, 435)),
            "pwrite64": ((18,), (68,)), "fdatasync": ((75,), (83,)), "eventfd2": ((290,), (19,)),
            "pidfd_open": ((434,), (434,)), "recvmsg": ((47,), (212,)), "exit_group": ((231,), (94,)),
-           "madvise": ((28,), (233,)), "pread64": ((17,), (67,))}
+           "madvise": ((28,), (233,)), "pread64": ((17,), (67,)), "rename": ((82, 316), (38, 276))}
 MACHINE = ("x86_64", "aarch64").index(platform.machine())
 
 

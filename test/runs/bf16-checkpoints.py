@@ -1,8 +1,9 @@
 # RUN: %python %s %t
 """Checkpoints of float32 and of bf16 are one kind: files hold float32 weights, of bf16 parameters those that
 training moves. A run resumed in bf16 equals one that was not stopped, to the bit; a checkpoint of one
-goes on in the other, with its weights to the bit."""
+goes on in the other, with its weights to the bit, if they are within its range."""
 import json
+import shutil
 import sys
 
 import numpy as np
@@ -62,3 +63,21 @@ for tp in (1, 2):
         colrow.check(0 < abs(loss - on) < 2e-3 * on, f"tp={tp}: from {start} in {dtype} {loss}, else {on}")
         colrow.check(same(weights(work / f"{start}-{dtype}-{tp}"), weights(work / f"{start}-{tp}")),
                      f"tp={tp}: weights of {start} change in {dtype}")
+
+    # Rounded to bf16 it is infinite, and so are its negative and what only half of a unit makes so.
+    name = "transformer.h.1.mlp.c_fc.weight"
+    for value, isBeyond in ((3.4e38, True), (-3.3962e38, True), (3.395e38, False)):
+        large = work / "large"
+        tensors = {n: t.copy() for n, t in weights(work / f"f32-{tp}").items()}
+        tensors[name][-1, -1] = value
+        shutil.rmtree(large, ignore_errors=True)
+        shutil.copytree(work / f"f32-{tp}", large)
+        (large / "step-6" / "model.safetensors").unlink()
+        colrow.save_safetensors(large / "step-6" / "model.safetensors", tensors)
+        none = ("--resume", large, "--data", data, "--steps", 6, "-n", tp)
+        colrow.succeed("tp-run", "train", plans["f32"], *none)
+        if isBeyond:
+            colrow.refuse("tp-run", "train", plans["bf16"], *none, says=(f"{np.float32(value):.9g}"[:8], f"tensor {name} ",
+                          "beyond the range of bf16", "parameter ", "--dtype f32"))
+        else:
+            colrow.succeed("tp-run", "train", plans["bf16"], *none)

@@ -45,6 +45,12 @@ for name, targets in (("launcher", (None,)), ("first", (0,)), ("other", (1,)), (
         colrow.check(f"step {step(folder)}," in error, f"{name}: not the step that is saved: {error}")
         loads(folder)
 
+# The report cannot be written then, the trace can.
+run, pids = runs.start("--seed", 1, "--save", work / "full", "--report", "/dev/full", "--trace", work / "trace.json")
+os.kill(pids[None], signal.SIGTERM)
+runs.ends("SIGTERM and a full disk", run, ("interrupted after step", "which is saved; /dev/full: cannot write"))
+json.loads((work / "trace.json").read_text())
+
 # They cannot agree: nothing is saved.
 folder = work / "disagree"
 run, pids = runs.start("--seed", 1, "--save", folder)

@@ -12,9 +12,10 @@ import holding
 
 runs = endings.Runs(sys.argv[1], limit=1)
 
-run, pids = runs.start("--seed", 1)
-os.kill(pids[1], signal.SIGSEGV)
-runs.ends("a fault in a kernel", run, ("rank 1 (process 1)", "is gone"))
+for what, sent in (("a fault in a kernel", signal.SIGSEGV), ("an assertion", signal.SIGABRT)):
+    run, pids = runs.start("--seed", 1)
+    os.kill(pids[1], sent)
+    runs.ends(what, run, ("rank 1 (process 1), last at step ", f": was ended by signal {int(sent)} ("))
 
 
 def limited(what, call, slack):

@@ -1,7 +1,7 @@
 # RUN: %python %s %t
 # REQUIRES: openmpi, mpich
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""An MPI that is not the launcher's, or none, is refused in a line that says what is missing; so are a launcher's variables without the launcher."""
+"""An MPI that is not the launcher's, or none, is refused in a line that says what is missing; so are a launcher's variables without the launcher, and processes with other plans."""
 import sys
 
 import colrow
@@ -27,3 +27,9 @@ for environment, says in (
         ({**srun, **mpich}, ("srun --mpi=pmi2", "MPICH", "0 of 1")),
         ({"MV2_COMM_WORLD_RANK": "0", "MV2_COMM_WORLD_SIZE": "2"}, ("MVAPICH", "no plug-in"))):
     colrow.refuse(*run, env=environment, says=says, leaves=(saved,))
+
+other = colrow.compile_plan(work / "model", work / "other.plan", 2, 4, 8)
+for name in mpi.ONE:
+    mpi.refuse(mpi.launcher(name, 1), *run[1:], ":", "-n", 1, *(colrow.tool("tp-run"), "train", other, *run[3:]),
+               says=("do not run the same", "the plan of process 0 is step.plan", "of process 1 other.plan"))
+colrow.check(not saved.exists(), "saved something")

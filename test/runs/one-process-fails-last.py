@@ -1,13 +1,17 @@
 # RUN: %python %s %t
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One process alone has an error where the others have nothing more to ask of each other, or are about to enter a
-collective: its error is the message, and nobody waits for the limit. What several processes cannot write is refused
-before the run."""
+collective: its error is the message, and nobody waits for the limit. What fails after a failed training is told behind
+that. What several processes cannot write is refused before the run."""
+import errno
+import json
 import os
+import subprocess
 import sys
 import time
 
 import by_hand
+import calls
 import colrow
 
 PRODUCT = """
@@ -33,6 +37,26 @@ left = work / "left"
 
 # Behind the last exchange.
 colrow.refuse("tp-run", *train, "--steps", 2, "-n", 2, "--report", "/dev/full", says=("/dev/full", "No space left on device"))
+
+# After training has failed: the report is one process' alone, the trace is all processes' and may be written or not.
+trace = work / "trace.json"
+nan = ("loss of step 2 is NaN: training stopped", "; /dev/full: cannot write: No space left on device")
+for processes in (1, 2):
+    options = (*train, "--lr", 1e30, "--steps", 50, "-n", processes, "--report", "/dev/full")
+    colrow.refuse("tp-run", *options, "--trace", trace, says=nan, leaves=[work / "trace.json."])
+    colrow.check(len(json.loads(trace.read_text())["traceEvents"]) > 4, "the trace was not written")
+    trace.unlink()
+    line = colrow.refuse("tp-run", *options, "--trace", "/dev/full", says=nan)
+    colrow.check(line.count("/dev/full: cannot write") == 2, f"-n {processes}: does not tell of both files: {line}")
+
+# A disk on which nothing can be renamed: the save's reason comes first, whatever follows it.
+report, saved = work / "report.json", work / "saved"
+command = [colrow.tool("tp-run"), *train, "--steps", 2, "-n", 2, "--save", saved, "--report", report, "--trace", trace]
+done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                      preexec_fn=calls.failing("rename", errno.EIO))
+places = [done.stderr.find(name) for name in ("/.saving-", f"; {report}: cannot rename", f"; {trace}: cannot rename")]
+colrow.check(done.returncode == 1 and -1 < places[0] < places[1] < places[2] and done.stderr.count("\n") == 1, done.stderr)
+colrow.check(not list(work.glob("*.json*")), f"left something: {os.listdir(work)}")
 
 # Before the first one of a run without inputs.
 for what, command in (("a function", ("function", product, "--seed", 1, "--outputs", left)),

@@ -94,3 +94,23 @@ pass_mixed("code path", (plan, *SEED, *DATA), (PATH, OTHER_PATH))
 none = {**OTHER_PATH, "COLROW_ONEDNN": "none"}
 refuse("library", (bf16, *SEED, *DATA), ((), ()), ("what computes", "bf16 converted to float32", MIXED[0]), (PATH, none))
 pass_mixed("library", (bf16, *SEED, *DATA), (PATH, none))
+
+# What all write: one file, whatever its path, and in no case another one of the user's.
+outputs = colrow.compile_plan(model, work / "outputs.plan", 2, 2, 8, "--outputs", "gradients")
+(work / "alias").symlink_to(here)
+other, null = work / "other.txt", here / "other.txt"
+null.symlink_to("/dev/null")
+TRAIN, FUNCTION = ("train", outputs, *SEED, *DATA, "--steps", 1), ("function", two, *first)
+for option, command in (("--trace", TRAIN), ("--dump-outputs", TRAIN), ("--outputs", FUNCTION)):
+    for what, names in (("a device and a file", ("/dev/null", other)), ("a file and a device", (other, "/dev/null")),
+                        ("a device by the file's name", (null, other)), ("two names", (here / "a.out", here / "b.out")),
+                        ("two folders", (here / "a.out", there / "a.out"))):
+        other.write_text("mine")
+        codes, _, errors = pair(command[0], command[1:], [(option, name) for name in names])
+        said = all(str(name) in errors for name in (option, *names, "process 1 of 2"))
+        colrow.check(codes == [1, 1] and errors.count("\n") == 1 and said, f"{option}: {what}: {codes}, {errors}")
+        colrow.check(other.read_text() == "mine", f"{option}: {what}: a file was written over")
+        colrow.check(not list(work.rglob("*.out*")) and not list(work.rglob("*.tmp-*")), f"{what}: left something")
+    codes, _, errors = pair(command[0], command[1:], [(option, work / name / "c.out") for name in ("here", "alias")])
+    colrow.check(codes == [0, 0] and (here / "c.out").stat().st_size > 0, f"{option}: one file: {codes}, {errors}")
+    (here / "c.out").unlink()

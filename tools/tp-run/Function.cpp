@@ -10,6 +10,7 @@
 #include "Weights.h"
 #include "colrow/runtime/Checkpoint/Checkpoint.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -54,7 +55,7 @@ static Error setParameters(const FunctionOptions &options, Executor &executor) {
     return notes.takeError();
   for (const std::string &note : *notes)
     if (executor.job().isFirst())
-      errs() << "tp-run: note: " << note << "\n";
+      errs() << "tp-run: note: " << shownText(note) << "\n";
   return Error::success();
 }
 
@@ -100,6 +101,8 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
   std::vector<Programs::Leaving> outputs = (*program)->tables().outputs();
   if (outputs.empty())
     return failure("{0}: program {1} has no outputs", options.plan, *name);
+  if (Error error = compareFiles(job, options))
+    return error;
   if (Error error = setParameters(options, executor))
     return error;
   // No process enters a collective that another does not come to.

@@ -4,6 +4,7 @@
 
 #include "SameOptions.h"
 #include "Agreement.h"
+#include "colrow/runtime/Job/JointFile.h"
 #include "colrow/runtime/Support/Errors.h"
 
 using namespace llvm;
@@ -47,6 +48,23 @@ Error compareOptions(Job &job, const FunctionOptions &options) {
   all.push_back({"--program", options.program});
   all.push_back(given("--inputs", !options.inputs.empty()));
   return compare(job, all);
+}
+
+static Error compareFile(Job &job, StringRef option, StringRef path) {
+  if (path.empty()) // of all processes alike
+    return Error::success();
+  Error error = JointFile::check(job, path);
+  return error ? prefixed(option, std::move(error)) : Error::success();
+}
+
+Error compareFiles(Job &job, const Options &options) {
+  if (Error error = compareFile(job, "--trace", options.trace))
+    return error;
+  return compareFile(job, "--dump-outputs", options.dumpOutputs);
+}
+
+Error compareFiles(Job &job, const FunctionOptions &options) {
+  return compareFile(job, "--outputs", options.outputs);
 }
 
 } // namespace colrow::tprun

@@ -83,14 +83,27 @@ Error Trainer::loop() {
   return Error::success();
 }
 
+/// Both texts, in one line.
+static Error both(Error first, Error second) {
+  if (!first)
+    return second;
+  if (!second)
+    return first;
+  return failure("{0}; {1}", toString(std::move(first)),
+                 toString(std::move(second)));
+}
+
+/// Each is written whether the other can be or not.
 Error Trainer::writeFiles() {
-  if (!options.report.empty() && job.isFirst())
-    if (Error error = writeReport(options.report, executor->plan(),
-                                  program->tables().of(0), records))
-      return error;
-  if (!options.trace.empty())
-    return writeTrace(*executor, options.trace);
-  return Error::success();
+  bool reports = job.isFirst() && !options.report.empty();
+  Error error =
+      job.settle(reports ? writeReport(options.report, executor->plan(),
+                                       program->tables().of(0), records)
+                         : Error::success());
+  if (options.trace.empty())
+    return error;
+  Error untraced = job.settle(writeTrace(*executor, options.trace));
+  return both(std::move(error), std::move(untraced));
 }
 
 Error Trainer::run() {
@@ -106,19 +119,14 @@ Error Trainer::run() {
       return error;
   for (const std::string &text : notes)
     note(text);
-  Error failed = job.fail(loop());
+  Error failed = job.settle(loop());
   progress.finish();
   // Nothing waits any more for a step to end.
   if (!isStopping)
     releaseInterrupts();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
-  if (!failed)
-    return unwritten;
-  if (!unwritten)
-    return failed;
-  return failure("{0}; {1}", toString(std::move(failed)),
-                 toString(std::move(unwritten)));
+  return both(std::move(failed), std::move(unwritten));
 }
 
 Error run(const Options &options, Processes &processes) {

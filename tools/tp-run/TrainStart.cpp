@@ -9,6 +9,7 @@
 #include "Weights.h"
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,9 +22,7 @@ void Trainer::note(const std::string &text) {
   if (!job.isFirst())
     return;
   progress.finish();
-  std::string line = text;
-  std::replace(line.begin(), line.end(), '\n', ' '); // of a file's name
-  errs() << "tp-run: note: " << line << "\n";
+  errs() << "tp-run: note: " << shownText(text) << "\n";
 }
 
 Error Trainer::checkOutputs() const {
@@ -61,6 +60,8 @@ Error Trainer::prepare() {
   rows = program->tables().batchRows();
   tokens = program->tables().tokens();
   if (Error error = checkOutputs())
+    return error;
+  if (Error error = compareFiles(job, options))
     return error;
   return openFolders();
 }

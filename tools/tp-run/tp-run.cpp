@@ -10,6 +10,7 @@
 #include "colrow/runtime/MPI/MpiNetwork.h"
 #include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -58,7 +59,8 @@ static int report(llvm::Error error) {
       [](const ToldByFirst &) { ::usleep(200000); },
       [](const llvm::ErrorInfoBase &info) {
         if (takeLastWord())
-          llvm::errs() << "tp-run: error: " << info.message() << "\n";
+          llvm::errs() << "tp-run: error: " << shownText(info.message())
+                       << "\n";
       });
   return 1;
 }

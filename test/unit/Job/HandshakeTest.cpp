@@ -228,6 +228,18 @@ TEST(Handshake, AnybodyMayAskWho) {
     EXPECT_EQ(whoAnswer(StringRef(reply).take_front(i)), "");
 }
 
+/// Where the run is known to be the same, another name says nothing.
+TEST(Handshake, NamesDoNotCountInAKnownRun) {
+  JobDescription a = jobOf(""), b = jobOf("");
+  a.run = b.run = "7";
+  b.name = "other.plan";
+  EXPECT_EQ(meetingOf(a, b, 1).refusal, Refusal::job);
+  a.isKnownByRun = b.isKnownByRun = true;
+  EXPECT_EQ(meetingOf(a, b, 1).join, Join::State::joined);
+  b.run = "8";
+  EXPECT_EQ(meetingOf(a, b, 1).refusal, Refusal::job);
+}
+
 TEST(Handshake, OtherProtocols) {
   JobDescription job = jobOf("");
   for (StringRef line : {"GET / HTTP/1.1\r\n", "\x16\x03\x01",

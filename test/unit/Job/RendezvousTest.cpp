@@ -214,7 +214,7 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
                 "same number");
   hub.thread.join();
   EXPECT_EQ(hub.error,
-            "processes 2, 3 of 4 did not join at 127.0.0.1:" +
+            "processes 2 and 3 of 4 did not join at 127.0.0.1:" +
                 std::to_string(hub.place.port) +
                 " for 0.4 s; connections: 1 dropped that sent garbage, 1 "
                 "dropped that ended early, 1 dropped with a wrong token, 1 "
@@ -225,6 +225,14 @@ TEST(Rendezvous, TimeoutTellsWhatCame) {
   ASSERT_FALSE(star);
   EXPECT_TRUE(star.errorIsA<ToldByFirst>());
   consumeError(star.takeError());
+}
+
+TEST(Rendezvous, OfManyWhoAreLateTheFirstAreNamed) {
+  RunningHub hub(jobOf(4096), 0.01);
+  hub.thread.join();
+  EXPECT_TRUE(StringRef(hub.error).starts_with(
+      "processes 1, 2, 3, 4, 5, 6, 7, 8 and 4087 more "
+      "of 4096 did not join at 127.0.0.1:"));
 }
 
 TEST(Rendezvous, NameOfLoopbackIsTold) {

@@ -16,11 +16,14 @@
 
 namespace colrow::runtime {
 
-/// How far a rank is. Written by the rank, but for the heartbeat, which its
-/// process writes; read by anyone.
+/// How far a rank is. Written by the rank, but for the heartbeat and the
+/// signal, which its process writes; read by anyone.
 struct alignas(64) RankStatus {
   /// Beats of its process.
   std::atomic<int64_t> heartbeat;
+  /// What has ended its process, in the status of its first rank; 0: nothing
+  /// that a process can tell of.
+  std::atomic<int32_t> signal;
   std::atomic<int64_t> step;
   /// The instruction that it runs, an index into its program; -1: none.
   std::atomic<int64_t> op;

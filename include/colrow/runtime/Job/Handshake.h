@@ -44,6 +44,8 @@ struct JobDescription {
   std::string run;  // LaunchInfo::run
   unsigned processes = 1;
   std::string token; // empty: none
+  /// No other job has this run: the name is only said, and may differ.
+  bool isKnownByRun = false;
   /// How others are told of this job: at most 100 printable characters.
   std::string title() const;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The processes of a run. All of them go through the same sequence of calls to
-// gather(), agree() and fail(), so an error of one reaches all at the next of
-// them, whichever it is: nobody waits for a process that has given up.
+// gather() and agree(), so an error of one reaches all at the next of them,
+// whichever it is: nobody waits for a process that has given up. What all do
+// after an error begins with settle().
 
 #ifndef COLROW_RUNTIME_JOB_JOB_H
 #define COLROW_RUNTIME_JOB_JOB_H
@@ -38,17 +39,18 @@ public:
   RankRange ranksOf(unsigned process, unsigned ranks) const;
 
   /// What each process gave, in their order. Error: of the first process that
-  /// called fail(), or one that does not come within `seconds` (0: the job's
+  /// has one to tell, or one that does not come within `seconds` (0: the job's
   /// limit). Every process gets it.
   llvm::Expected<std::vector<std::string>> gather(llvm::StringRef mine,
                                                   double seconds = 0) override;
   /// What the first process gave.
   llvm::Expected<std::string> fromFirst(llvm::StringRef mine);
   /// Success when all processes give success, else an error at all of them.
+  /// After an error, which all know, another one is only returned.
   llvm::Error agree(llvm::Error mine);
-  /// Tells all others of an error that ends the run, and returns it. Once they
-  /// know of any, only returns it.
-  llvm::Error fail(llvm::Error mine);
+  /// Ends a part of the run as agree() does. Also after an error all processes
+  /// go on from here with the same calls, and errors are told as before.
+  llvm::Error settle(llvm::Error mine);
   /// Whether a process of the job is gone or has given up: to be asked before
   /// anything is renamed.
   bool hasFailed() const override;
@@ -59,7 +61,7 @@ private:
                                                     double seconds = 0);
 
   std::unique_ptr<Control> control;
-  bool ended = false; // an exchange has told all of an error
+  bool ended = false; // an exchange has told all of an error, since settle()
 };
 
 } // namespace colrow::runtime

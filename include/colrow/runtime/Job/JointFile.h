@@ -15,10 +15,14 @@ namespace colrow::runtime {
 class JointFile {
 public:
   /// As AtomicFile's: the first process creates the file, the others open it.
-  /// Errors: also that another machine does not see it.
+  /// Errors: also that `path` has another last name than the first process', or
+  /// its folder is another one, or that only one of them is a regular file.
   static llvm::Expected<JointFile> create(Job &job, llvm::StringRef path);
   static llvm::Expected<JointFile> createIn(Job &job, const Folder &folder,
                                             llvm::StringRef name);
+  /// The errors of create(); writes nothing. Nothing is looked at by one
+  /// process, for which a pipe may be meant.
+  static llvm::Error check(Job &job, llvm::StringRef path);
 
   llvm::StringRef name() const { return file->name(); }
 
@@ -40,8 +44,8 @@ private:
       : job(&job), file(std::move(file)) {}
   static llvm::Expected<JointFile>
   share(Job &job, llvm::Expected<std::unique_ptr<AtomicFile>> made,
-        llvm::function_ref<
-            llvm::Expected<std::unique_ptr<AtomicFile>>(llvm::StringRef)>
+        llvm::function_ref<llvm::Expected<std::unique_ptr<AtomicFile>>(
+            llvm::StringRef, llvm::StringRef)>
             join);
 
   Job *job;

@@ -33,7 +33,9 @@ public:
 
   /// Opens a file that another process creates as `path`, under the temporary
   /// name that it has, or in a folder as `name`: to write parts of it with
-  /// writeAt(). It is the other one's to publish and to remove.
+  /// writeAt(). It is the other one's to publish and to remove. Of `temporary`
+  /// only the last part counts: the folder is that of `path`. Empty: it is
+  /// written directly; error where `path` is a regular file.
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   join(llvm::StringRef path, llvm::StringRef temporary);
   static llvm::Expected<std::unique_ptr<AtomicFile>>
