@@ -92,9 +92,9 @@ TEST(KnownProcesses, MachinesTellOneAfterTheOther) {
   Placement shared{{0, 0, 1, 1, 2}, {"a", "b", "c"}};
   Placement alone{{0, 1, 1, 2}, {"a", "b", "c"}};
   auto times = [](const Placement &placement) {
-    std::vector<double> seconds;
-    for (unsigned process = 0; process < placement.machines.size(); ++process)
-      seconds.push_back(graceSeconds(placement, process));
+    std::vector<double> seconds(placement.machines.size());
+    for (unsigned process = 0; process < seconds.size(); ++process)
+      seconds[process] = graceSeconds(placement, process);
     return seconds;
   };
   EXPECT_EQ(times(shared), (std::vector<double>{0, 0, 4, 4, 5}));
