@@ -33,6 +33,32 @@ bool KnownProcesses::isNeighbour(unsigned process) const {
          is_contained(watched.machine->processes(), process);
 }
 
+double graceSeconds(const Placement &placement, unsigned process) {
+  unsigned machine = placement.machines[process];
+  bool isFirstAlone = llvm::count(placement.machines, 0u) == 1;
+  // Open MPI's launcher takes up to three seconds to end other machines'.
+  return machine <= unsigned(isFirstAlone) ? 0 : 3.0 + machine - isFirstAlone;
+}
+
+/// Whether what it says comes from itself. All else comes through process 0.
+bool KnownProcesses::isConnected(unsigned process) const {
+  return process != star.process() && (process == 0 || star.process() == 0);
+}
+
+/// Who has not come to the page yet tells of itself by messages.
+bool KnownProcesses::isByPage(unsigned process) const {
+  return isNeighbour(process) && known[process].heartbeat.hasBegun();
+}
+
+/// Nothing is known of one whose beats do not arrive: it may be another one,
+/// process 0, that does not pass them on.
+bool KnownProcesses::isHeard(unsigned process) const {
+  auto isRecent = [&](unsigned other) {
+    return other == star.process() || known[other].serial.age() < limit / 2;
+  };
+  return isRecent(process) && isRecent(0);
+}
+
 /// One that waits for no other, if there is one: programs of ranks differ, and
 /// so do the numbers of instructions that they have executed.
 unsigned KnownProcesses::furthestBehind(unsigned process) const {
@@ -78,15 +104,21 @@ const Beat &KnownProcesses::tell(uint64_t hostProgress, bool isGathering) {
 void KnownProcesses::look(double passed) {
   for (unsigned process = 0; process < known.size(); ++process) {
     Known &one = known[process];
+    ProcessState state = star.stateOf(process);
     if (process != star.process())
-      one.beat = Beat::read(star.stateOf(process).lastBeat);
-    one.serial.see(one.beat.serial, passed);
-    one.progress.see(one.beat.progress, passed);
-    if (isNeighbour(process))
-      one.heartbeat.see(watched.machine->page()
-                            .status(process * watched.mine.count)
-                            .heartbeat.load(),
-                        passed);
+      one.beat = Beat::read(state.lastBeat);
+    // While process 0 is silent, nobody can be heard through it.
+    bool counts =
+        process == star.process() || isConnected(process) || isHeard(0);
+    one.serial.see(one.beat.serial, counts ? passed : 0);
+    one.progress.see(one.beat.progress, counts ? passed : 0);
+    if (!isNeighbour(process))
+      continue;
+    const JobPage &page = watched.machine->page();
+    const RankStatus &status = page.status(process * watched.mine.count);
+    one.heartbeat.see(status.heartbeat.load(), passed);
+    bool lives = one.heartbeat.hasBegun() && one.heartbeat.age() == 0;
+    one.connection.see(state.messages, lives ? passed : 0);
   }
 }
 
@@ -132,17 +164,20 @@ std::optional<std::string> KnownProcesses::findGone() const {
   return std::nullopt;
 }
 
-/// What another machine's process says comes through process 0, which may be
-/// the silent one: it is asked first.
+bool KnownProcesses::canFirstAnswer() const {
+  return !isNeighbour(0) || !(hasEnded(0) || known[0].heartbeat.age() > limit);
+}
+
+/// Of process 0 its own machine is to know first: elsewhere its last beat may
+/// be older than its last sign of life.
 std::optional<std::string> KnownProcesses::findSilent() const {
   for (unsigned process = 0; process < star.processes(); ++process) {
     if (process == star.process())
       continue;
+    bool isFarFirst = process == 0 && !isNeighbour(0);
     const Known &other = known[process];
-    // Who has not come to the page yet tells of itself by messages.
-    bool byPage = isNeighbour(process) && other.heartbeat.hasBegun();
-    double age = byPage ? other.heartbeat.age() : other.serial.age();
-    if (age > limit)
+    double age = isByPage(process) ? other.heartbeat.age() : other.serial.age();
+    if (age > limit + (isFarFirst ? beatSeconds(limit) : 0))
       return formatv("{0}: does not answer for {1} s", nameOf(process),
                      textOfNumber(limit))
           .str();
@@ -150,9 +185,21 @@ std::optional<std::string> KnownProcesses::findSilent() const {
   return std::nullopt;
 }
 
+/// A connection that is open, but lets nothing through.
+std::optional<std::string> KnownProcesses::findCutOff() const {
+  for (unsigned process = 0; process < star.processes(); ++process)
+    if (isConnected(process) && isByPage(process) &&
+        known[process].connection.age() > limit)
+      return formatv("{0}: nothing has come over its connection to process 0 "
+                     "for {1} s, though both live",
+                     nameOf(std::max(process, star.process())),
+                     textOfNumber(limit))
+          .str();
+  return std::nullopt;
+}
+
 /// A process that lives, does not wait, and does not get on, while this one
-/// waits. Nothing is known of one whose beats do not arrive: it may be another
-/// one, process 0, that does not pass them on.
+/// waits.
 std::optional<std::string> KnownProcesses::findStuck() const {
   const Known &own = known[star.process()];
   if (!own.beat.isWaiting || own.progress.age() <= limit)
@@ -160,10 +207,10 @@ std::optional<std::string> KnownProcesses::findStuck() const {
   bool allWait = true;
   for (unsigned process = 0; process < star.processes(); ++process) {
     const Known &other = known[process];
-    bool isHeard = process == star.process() || other.serial.age() < limit / 2;
-    allWait &=
-        isHeard && other.beat.isWaiting && other.progress.age() > 2 * limit;
-    if (isHeard && !other.beat.isWaiting && other.progress.age() > limit)
+    allWait &= isHeard(process) && other.beat.isWaiting &&
+               other.progress.age() > 2 * limit;
+    if (isHeard(process) && !other.beat.isWaiting &&
+        other.progress.age() > limit)
       return formatv("{0}: others wait for it, and it has not got on for {1} s",
                      nameOf(process), textOfNumber(limit))
           .str();
@@ -180,6 +227,8 @@ std::optional<std::string> KnownProcesses::findFailure() const {
     return gone;
   if (auto silent = findSilent())
     return silent;
+  if (auto cutOff = findCutOff())
+    return cutOff;
   if (auto stuck = findStuck())
     return stuck;
   return star.failureNotice();

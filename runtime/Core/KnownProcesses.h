@@ -7,6 +7,7 @@
 #define COLROW_RUNTIME_CORE_KNOWNPROCESSES_H
 
 #include "colrow/runtime/Core/Monitor.h"
+#include <algorithm>
 
 namespace colrow::runtime {
 
@@ -25,6 +26,14 @@ private:
   uint64_t last = 0;
   double seconds = 0;
 };
+
+/// Time between two beats. All times here are seconds.
+inline double beatSeconds(double limit) { return std::min(limit / 10, 0.5); }
+
+/// How long a process waits before it tells of a failure without process 0's
+/// leave: the others of its machine, or those of the next one if there are
+/// none, tell at once; each further machine waits longer.
+double graceSeconds(const Placement &placement, unsigned process);
 
 /// What a process tells of itself with each beat.
 struct Beat {
@@ -56,17 +65,26 @@ public:
   /// What ends the job, as text; nothing for as long as all is well.
   std::optional<std::string> findGone() const;
   std::optional<std::string> findFailure() const;
+  /// False: process 0, of this machine, has ended or is stopped.
+  bool canFirstAnswer() const;
 
 private:
   struct Known {
     Beat beat;
-    Stillness serial, heartbeat, progress;
+    Stillness serial, progress;
+    Stillness heartbeat; // on the machine's page
+    /// What comes over the connection, while there are heartbeats.
+    Stillness connection;
   };
 
   bool isNeighbour(unsigned process) const;
+  bool isConnected(unsigned process) const;
+  bool isByPage(unsigned process) const;
+  bool isHeard(unsigned process) const;
   bool hasEnded(unsigned process) const;
   std::string endOf(unsigned process) const;
   std::optional<std::string> findSilent() const;
+  std::optional<std::string> findCutOff() const;
   std::optional<std::string> findStuck() const;
   /// Of the ranks of a process of this machine.
   unsigned furthestBehind(unsigned process) const;

@@ -48,6 +48,8 @@ struct Monitor::Impl {
   double wait();
   void beat(double passed);
   std::optional<std::string> findFailure() const;
+  double grace() const;
+  Claim claim();
   bool mayTell(bool wasAway);
   double awaySeconds() const;
   [[noreturn]] void end(StringRef text);
@@ -108,7 +110,7 @@ double Monitor::Impl::wait() {
 void Monitor::Impl::beat(double passed) {
   const Beat &own = known.tell(hostProgress.load(), isGathering.load());
   sinceBeat += passed;
-  if (sinceBeat < limit / 10)
+  if (sinceBeat < beatSeconds(limit))
     return;
   sinceBeat = 0;
   star.beat(own.text());
@@ -157,6 +159,31 @@ void Monitor::Impl::endNeighbours() {
                       nullptr, 0);
 }
 
+/// For other machines to speak first, where process 0 cannot be asked.
+double Monitor::Impl::grace() const {
+  const Machine *machine = known.watched.machine.get();
+  return machine ? graceSeconds(machine->placement(), star.process()) : 0;
+}
+
+/// Where it is for others to speak first: process 0 may answer late, and its
+/// machine's processes end it, if they live, once they have spoken. Theirs
+/// alone is to say that it is gone, whoever has ended it.
+Claim Monitor::Impl::claim() {
+  if (!known.canFirstAnswer())
+    return Claim::unknown;
+  double seconds = grace();
+  Clock::time_point end =
+      Clock::now() + std::chrono::milliseconds(int64_t(seconds * 1e3));
+  Claim answer = star.claim(claimSeconds);
+  while (answer == Claim::unknown && Clock::now() < end) {
+    bool isGone = star.stateOf(0).isGone;
+    ::usleep(useconds_t((isGone ? claimSeconds : tick) * 1e6));
+    bool isTold = isGone || star.failureNotice();
+    answer = isTold ? Claim::taken : star.claim(0);
+  }
+  return answer;
+}
+
 /// The first of a machine's processes has the right among them. Whoever sends a
 /// notice has told the user; of a process that was away the others may have
 /// told it long ago.
@@ -166,8 +193,8 @@ bool Monitor::Impl::mayTell(bool wasAway) {
     return false;
   if (machine && machine->processes().size() == star.processes())
     return takeLastWord();
-  Claim claim = star.claim(claimSeconds);
-  if (claim == Claim::taken || (claim == Claim::unknown && wasAway))
+  Claim answer = claim();
+  if (answer == Claim::taken || (answer == Claim::unknown && wasAway))
     return false;
   return takeLastWord();
 }
@@ -179,7 +206,7 @@ void Monitor::Impl::end(StringRef text) {
   if (const Machine *machine = known.watched.machine.get()) {
     machine->page().failed().store(1);
     if (!machine->page().claim(star.process())) {
-      ::usleep(useconds_t(2 * claimSeconds * 1e6));
+      ::usleep(useconds_t((2 * claimSeconds + grace()) * 1e6));
       ::_exit(1);
     }
   }

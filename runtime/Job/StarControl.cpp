@@ -200,7 +200,7 @@ Claim StarControl::claim(double seconds) {
   Impl::Lock lock(impl->mutex);
   if (impl->isHub())
     return std::exchange(impl->isClaimed, true) ? Claim::taken : Claim::granted;
-  if (!impl->claimAnswer)
+  if (!std::exchange(impl->hasAsked, true))
     impl->post(0, MessageWriter(MessageKind::claim));
   Deadline deadline = Deadline::in(seconds);
   while (!impl->claimAnswer && !impl->states[0].isGone && !deadline.hasPassed())

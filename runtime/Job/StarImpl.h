@@ -83,7 +83,7 @@ struct StarControl::Impl {
   std::optional<std::string> broken, noticed;
   bool isToldByHub = false; // what has broken it
   bool isLeaving = false, isStopping = false;
-  bool isClaimed = false;
+  bool isClaimed = false, hasAsked = false;
   std::optional<bool> claimAnswer;
 };
 

@@ -60,6 +60,7 @@ void StarControl::Impl::receive(unsigned from) {
       return;
     if (!dispatch(from, **message))
       return lose(from, " sent a message that makes no sense");
+    ++states[from].messages;
   }
   if (received == Link::Received::end)
     lose(from, " is gone");

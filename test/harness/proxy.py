@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A network between the processes of a job and process 0 that is slow, or cuts or joins what is sent.
+"""A network between the processes of a job and process 0 that is slow, cuts or joins what is sent, or fails.
 
 usage: proxy.py LISTEN_HOST:PORT HOST:PORT delay|cut|join COMMAND [ARGUMENT...]
 The network is there as long as the command runs. Its exit code, or 98 when nobody used the network.
@@ -74,7 +74,30 @@ def join(source, target):
         target.sendall(piece)
 
 
-WAYS = {"delay": delay, "cut": cut, "join": join}
+struck = threading.Event()
+
+
+def swallow(source, target):
+    """Once it is struck nothing arrives, though both connections stay open."""
+    for _, piece in received(source):
+        if not piece:
+            return
+        if not struck.is_set():
+            target.sendall(piece)
+
+
+def garble(source, target):
+    """Once it is struck all that comes is part of a message that does not end."""
+    begin = (65536).to_bytes(4, "little")
+    for _, piece in received(source):
+        if not piece:
+            return
+        if struck.is_set():
+            piece, begin = begin + piece, b""
+        target.sendall(piece)
+
+
+WAYS = {"delay": delay, "cut": cut, "join": join, "swallow": swallow, "garble": garble}
 
 
 class Proxy:

@@ -242,6 +242,20 @@ TEST(Star, OneMayReport) {
   }
 }
 
+TEST(Star, AClaimThatIsAskedAgainIsOne) {
+  runStar(2, 5, [&](StarControl &star) {
+    if (star.process() == 1) {
+      for (int i = 0; i < 10; ++i)
+        (void)star.claim(0);
+      EXPECT_EQ(star.claim(5), Claim::granted);
+    }
+    ASSERT_EQ(textOf(star.gather("all answers are there")), "");
+    if (star.process() == 1)
+      EXPECT_EQ(star.claim(0), Claim::granted);
+    EXPECT_EQ(textOf(star.leave()), "");
+  });
+}
+
 TEST(Star, ClaimWithoutProcess0) {
   runStar(2, 5, [&](StarControl &star) {
     if (star.process() == 0)

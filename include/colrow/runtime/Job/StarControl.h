@@ -23,8 +23,9 @@ enum class Claim {
 /// What is known of a process. What is known of one that is not connected to
 /// this one comes from process 0, with its heartbeats.
 struct ProcessState {
-  std::string lastBeat; // what it gave to beat()
-  bool isGone = false;  // its connection ended before the job's end
+  std::string lastBeat;  // what it gave to beat()
+  uint64_t messages = 0; // that have come over its connection to this process
+  bool isGone = false;   // its connection ended before the job's end
 };
 
 /// gather(), leave() and the destructor are the main thread's; all else may be
@@ -67,7 +68,8 @@ public:
   void sendFailure(llvm::StringRef text);
   /// That of this process, or of another.
   std::optional<std::string> failureNotice() const;
-  /// Asks process 0 for the right to report; the first who asks gets it.
+  /// Asks process 0 for the right to report; the first who asks gets it. May be
+  /// called again for an answer that has not come yet.
   Claim claim(double seconds);
 
   /// Readable (poll: POLLIN) when a process is gone or a failure was told;
