@@ -33,11 +33,21 @@ bool KnownProcesses::isNeighbour(unsigned process) const {
          is_contained(watched.machine->processes(), process);
 }
 
+/// Open MPI's launcher takes as long to end other machines' processes.
+static constexpr double launcherSeconds = 3;
+/// All are to be gone soon after the limit.
+static constexpr double mostGrace = 4.5;
+
+double graceSeconds(unsigned process) {
+  return process <= 1 ? 0 : launcherSeconds;
+}
+
 double graceSeconds(const Placement &placement, unsigned process) {
   unsigned machine = placement.machines[process];
   bool isFirstAlone = llvm::count(placement.machines, 0u) == 1;
-  // Open MPI's launcher takes up to three seconds to end other machines'.
-  return machine <= unsigned(isFirstAlone) ? 0 : 3.0 + machine - isFirstAlone;
+  return machine <= unsigned(isFirstAlone)
+             ? 0
+             : std::min(launcherSeconds + machine - isFirstAlone, mostGrace);
 }
 
 /// Whether what it says comes from itself. All else comes through process 0.

@@ -34,6 +34,8 @@ inline double beatSeconds(double limit) { return std::min(limit / 10, 0.5); }
 /// leave: the others of its machine, or those of the next one if there are
 /// none, tell at once; each further machine waits longer.
 double graceSeconds(const Placement &placement, unsigned process);
+/// The same before it is known who runs where: process 1 tells at once.
+double graceSeconds(unsigned process);
 
 /// What a process tells of itself with each beat.
 struct Beat {

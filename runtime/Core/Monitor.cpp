@@ -162,7 +162,8 @@ void Monitor::Impl::endNeighbours() {
 /// For other machines to speak first, where process 0 cannot be asked.
 double Monitor::Impl::grace() const {
   const Machine *machine = known.watched.machine.get();
-  return machine ? graceSeconds(machine->placement(), star.process()) : 0;
+  return machine ? graceSeconds(machine->placement(), star.process())
+                 : graceSeconds(star.process());
 }
 
 /// Where it is for others to speak first: process 0 may answer late, and its
