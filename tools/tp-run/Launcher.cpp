@@ -138,8 +138,12 @@ void Launcher::signalAll(int signal) {
 void Launcher::reap() {
   for (unsigned process = 0; process < children.size(); ++process) {
     Child &child = children[process];
-    if (child.pid <= 0 || ::waitpid(child.pid, &child.status, WNOHANG) <= 0)
+    pid_t found =
+        child.pid > 0 ? ::waitpid(child.pid, &child.status, WNOHANG) : 0;
+    if (found == 0 || (found < 0 && errno != ECHILD))
       continue;
+    if (found < 0) // how it has ended is not known
+      child.status = W_EXITCODE(1, 0);
     child.pid = -1;
     bool hasFailed = !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0;
     // All end together: none works on for long once another has ended.

@@ -73,7 +73,18 @@ static int runAs(const T &options, const LaunchInfo &launch) {
   return report(std::move(failed));
 }
 
+/// What starts tp-run may have blocked the signals that end it, or ignore the
+/// ends of its own children: that is passed on.
+static void resetSignals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
 int main(int argc, char **argv) {
+  resetSignals();
   guardProgramEnd("tp-run");
   std::set_new_handler(outOfMemory);
   // Files and memory files beyond the limit are errors to report.
