@@ -59,7 +59,6 @@ Error Trainer::save() {
 }
 
 Error Trainer::loop() {
-  catchInterrupts();
   bool dumped = options.dumpOutputs.empty();
   while (state.step < options.steps) {
     if (Error error = oneStep())
@@ -98,6 +97,8 @@ Error Trainer::run() {
     return error;
   if (Error error = start())
     return error;
+  // Before any process makes a file. What comes before the first step ends it.
+  catchInterrupts();
   // No process enters a collective that another does not come to.
   if (Error error = job.agree(openData()))
     return error;
@@ -108,9 +109,6 @@ Error Trainer::run() {
     note(text);
   Error failed = job.fail(loop());
   progress.finish();
-  // Nothing waits any more for a step to end.
-  if (!isStopping)
-    releaseInterrupts();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
   if (!failed)
