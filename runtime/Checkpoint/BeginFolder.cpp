@@ -99,8 +99,9 @@ Error CheckpointFolder::tryLinks() {
   if (folder->kindOf(name) == EntryKind::link)
     if (Error error = folder->remove(name)) // of a killed run of this name
       return error;
-  if (::symlinkat("link", folder->descriptor(), name.c_str()) == 0) {
-    bool isLink = folder->linkTarget(name) == "link";
+  if (::symlinkat(trialTarget.data(), folder->descriptor(), name.c_str()) ==
+      0) {
+    bool isLink = folder->linkTarget(name) == trialTarget;
     if (Error error = folder->remove(name))
       return error;
     if (isLink) {

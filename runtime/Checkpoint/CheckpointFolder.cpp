@@ -215,7 +215,7 @@ void CheckpointFolder::removeOld(StringRef keep) {
     runs.push_back(replacedRun);
   if (job.hasFailed())
     return;
-  removeLeftovers(*folder, runs);
+  removeLeftovers(*folder, *names);
   for (const std::string &name : *names) {
     if (name == keep || !isStepName(name) ||
         folder->kindOf(name) != EntryKind::folder)

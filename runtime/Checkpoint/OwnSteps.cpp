@@ -24,15 +24,30 @@ std::string newCurrentName(StringRef run) { return (".current-" + run).str(); }
 std::string trialLinkName(StringRef run) { return (".link-" + run).str(); }
 std::string sharedFileName(StringRef run) { return (".shared-" + run).str(); }
 
+/// By name, kind and contents, which are nothing that anybody needs.
+static bool isLeftover(const Folder &folder, StringRef name) {
+  StringRef run = name.take_back(runNameSize);
+  if (!isRunName(run))
+    return false;
+  EntryKind kind = folder.kindOf(name);
+  if (kind == EntryKind::link) {
+    std::string target = folder.linkTarget(name);
+    return (name == newCurrentName(run) &&
+            StringRef(target).starts_with("step-")) ||
+           (name == trialLinkName(run) && target == trialTarget);
+  }
+  if (kind != EntryKind::file || name != sharedFileName(run))
+    return false;
+  // Another random number, or nothing yet.
+  auto text = expectedToOptional(readTextFile(folder, name, runNameSize));
+  return text && (text->empty() || isRunName(*text));
+}
+
 /// Nothing depends on them: what cannot be removed stays.
-void removeLeftovers(const Folder &folder, ArrayRef<std::string> runs) {
-  for (StringRef run : runs)
-    for (const auto &[name, kind] :
-         {std::pair(newCurrentName(run), EntryKind::link),
-          {trialLinkName(run), EntryKind::link},
-          {sharedFileName(run), EntryKind::file}})
-      if (folder.kindOf(name) == kind)
-        consumeError(folder.remove(name));
+void removeLeftovers(const Folder &folder, ArrayRef<std::string> names) {
+  for (StringRef name : names)
+    if (isLeftover(folder, name))
+      consumeError(folder.remove(name));
 }
 
 std::string unfinishedName(const Folder &folder, StringRef run) {

@@ -24,8 +24,12 @@ std::string newCurrentName(llvm::StringRef run);
 std::string trialLinkName(llvm::StringRef run);
 std::string sharedFileName(llvm::StringRef run);
 
-/// Removes those of `runs` that a kill has left.
-void removeLeftovers(const Folder &folder, llvm::ArrayRef<std::string> runs);
+/// What the second one leads to.
+inline constexpr llvm::StringLiteral trialTarget = "link";
+
+/// Removes those of `names`, entries of `folder`, that a run has left which was
+/// killed: whichever, as no other can live while this one holds the folder.
+void removeLeftovers(const Folder &folder, llvm::ArrayRef<std::string> names);
 
 /// A name for a step that `run` writes or removes; no entry has it yet.
 std::string unfinishedName(const Folder &folder, llvm::StringRef run);

@@ -105,8 +105,7 @@ static bool readVersion2(const json::Object &object, SavedState &state) {
   state.optimizer = *optimizer;
   StringRef run = object.getString("run").value_or("");
   StringRef folder = object.getString("folder").value_or("");
-  if (run.size() != 32 || !all_of(run, isHexDigit) || folder.contains('/') ||
-      !folder.starts_with("step-"))
+  if (!isRunName(run) || folder.contains('/') || !folder.starts_with("step-"))
     return false;
   state.run = run.str();
   state.folder = folder.str();
@@ -164,11 +163,15 @@ std::vector<std::string> optimizerDifferences(const SavedState &saved,
 }
 
 Expected<std::string> newRunName() {
-  uint8_t bytes[16];
+  uint8_t bytes[runNameSize / 2];
   if (::getentropy(bytes, sizeof(bytes)) != 0)
     return failure("cannot name this run: no random numbers: {0}",
                    strerror(errno));
   return toHex(bytes, /*LowerCase=*/true);
+}
+
+bool isRunName(StringRef text) {
+  return text.size() == runNameSize && all_of(text, isHexDigit);
 }
 
 } // namespace colrow::runtime

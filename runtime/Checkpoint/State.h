@@ -50,8 +50,11 @@ llvm::Expected<SavedState> parseState(llvm::StringRef path,
 std::vector<std::string> optimizerDifferences(const SavedState &saved,
                                               const plan::Plan &plan);
 
-/// 32 hexadecimal digits that no other run has.
+/// Hexadecimal digits that no other run has, `runNameSize` of them.
 llvm::Expected<std::string> newRunName();
+inline constexpr size_t runNameSize = 32;
+/// Whether a text has the form of such a name.
+bool isRunName(llvm::StringRef text);
 
 } // namespace colrow::runtime
 

@@ -38,6 +38,11 @@ Error Executor::Impl::connect(MachineMemory memory) {
         mesh, machine->page(), std::move(memory), mine.count);
     return Error::success();
   }
+  if (!network && placement.unplaced)
+    return failure("cannot tell which processes share a machine: process {0} "
+                   "does not see /proc/sys/kernel/random/boot_id and "
+                   "/proc/self/ns: is /proc mounted?",
+                   *placement.unplaced);
   if (!network)
     return failure("processes run on {0} machines ({1}, {2}{3}), and MPI alone "
                    "carries data between them: start them with mpirun, or "

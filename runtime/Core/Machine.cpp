@@ -21,6 +21,8 @@ static Expected<Placement> place(ArrayRef<std::string> told) {
   std::vector<StringRef> machines;
   for (unsigned process = 0; process < told.size(); ++process) {
     auto [machine, host] = StringRef(told[process]).split('\n');
+    if (!isKnownMachine(machine) && !result.unplaced)
+      result.unplaced = process;
     unsigned number = find(machines, machine) - machines.begin();
     if (number == machines.size()) {
       machines.push_back(machine);

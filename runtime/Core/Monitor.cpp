@@ -261,6 +261,11 @@ bool Monitor::hasFailed() const {
          (machine && machine->page().failed().load() != 0);
 }
 
+bool Monitor::mayTell() {
+  std::lock_guard<std::mutex> lock(impl->mutex);
+  return impl->mayTell(/*wasAway=*/false);
+}
+
 void Monitor::fail(StringRef text) {
   std::lock_guard<std::mutex> lock(impl->mutex);
   impl->end(text);

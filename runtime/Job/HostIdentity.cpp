@@ -13,13 +13,12 @@ using namespace llvm;
 
 namespace colrow::runtime {
 
-/// The kernel's own number of what `path` stands for; the process' id where
-/// there is none, so that nobody else is thought to be on the same machine.
-static std::string namespaceOf(const char *path) {
+static constexpr StringLiteral unknown = "unknown, ";
+
+/// The kernel's own number of what `path` stands for; 0: there is none.
+static uint64_t namespaceOf(const char *path) {
   struct stat status;
-  if (::stat(path, &status) == 0)
-    return formatv("{0}", uint64_t(status.st_ino));
-  return formatv("p{0}", ::getpid());
+  return ::stat(path, &status) == 0 ? uint64_t(status.st_ino) : 0;
 }
 
 /// Files of /proc have no size that readTextFile() could go by.
@@ -29,14 +28,22 @@ static std::string bootId() {
   ssize_t got = fd < 0 ? -1 : ::read(fd, text, sizeof(text));
   if (fd >= 0)
     ::close(fd);
-  return got > 0 ? StringRef(text, size_t(got)).trim().str()
-                 : formatv("{0}/p{1}", hostName(), ::getpid()).str();
+  return got > 0 ? StringRef(text, size_t(got)).trim().str() : "";
 }
 
 std::string machineId() {
-  return formatv("{0} net {1} pid {2} user {3}", bootId(),
-                 namespaceOf("/proc/self/ns/net"),
-                 namespaceOf("/proc/self/ns/pid"), ::geteuid());
+  std::string boot = bootId();
+  uint64_t net = namespaceOf("/proc/self/ns/net"),
+           pid = namespaceOf("/proc/self/ns/pid");
+  if (!boot.empty() && net != 0 && pid != 0)
+    return formatv("{0} net {1} pid {2} user {3}", boot, net, pid, ::geteuid());
+  // Nobody else is thought to be on the same machine.
+  return formatv("{0}{1} process {2} user {3}", unknown, hostName(), ::getpid(),
+                 ::geteuid());
+}
+
+bool isKnownMachine(StringRef machineId) {
+  return !machineId.starts_with(unknown);
 }
 
 std::string hostName() {

@@ -16,6 +16,7 @@ namespace colrow::runtime {
 static int shared = -1;
 static std::atomic<std::atomic<uint32_t> *> sharedWord{nullptr};
 static std::atomic<uint32_t> ownMark{0};
+static std::atomic<bool> hasAsked{false};
 
 Expected<FileDescriptor> makeLastWord() {
   FileDescriptor made(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -47,6 +48,8 @@ void useLastWord(std::atomic<uint32_t> *word, uint32_t mine) {
 }
 
 bool takeLastWord() {
+  if (hasAsked.exchange(true))
+    return false;
   std::atomic<uint32_t> *word = sharedWord;
   uint32_t owner = 0;
   if (word && !word->compare_exchange_strong(owner, ownMark) &&

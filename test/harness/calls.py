@@ -12,7 +12,8 @@ NUMBERS = {"symlinkat": ((88, 266), (36,)), "mkdirat": ((83, 258), (34,)), "rena
            "faccessat2": ((439,), (439,)), "getdents64": ((217,), (61,)), "clone": ((56, 435), (220, 435)),
            "pwrite64": ((18,), (68,)), "fdatasync": ((75,), (83,)), "eventfd2": ((290,), (19,)),
            "pidfd_open": ((434,), (434,)), "recvmsg": ((47,), (212,)), "exit_group": ((231,), (94,)),
-           "madvise": ((28,), (233,)), "pread64": ((17,), (67,)), "rename": ((82, 316), (38, 276))}
+           "madvise": ((28,), (233,)), "pread64": ((17,), (67,)), "rename": ((82, 316), (38, 276)),
+           "shutdown": ((48,), (210,))}
 MACHINE = ("x86_64", "aarch64").index(platform.machine())
 
 

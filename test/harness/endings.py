@@ -20,10 +20,10 @@ class Runs:
         return [*map(str, (colrow.tool("tp-run"), "train", self.plan, "--data", data or self.data, "--steps", steps,
                            "--limit", limit or self.limit, *more))]
 
-    def start(self, *more):
+    def start(self, *more, **options):
         """A run that has done three steps, and its process ids by number (None: the launcher's)."""
         run = subprocess.Popen(self.command("-n", 2, *more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+                               stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
         for _ in range(3):
             run.stdout.readline()
         return run, {number: pid for pid, number in holding.members(run.pid).items()}

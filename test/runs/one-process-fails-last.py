@@ -1,8 +1,8 @@
 # RUN: %python %s %t
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One process alone has an error where the others have nothing more to ask of each other, or are about to enter a
-collective: its error is the message, and nobody waits for the limit. What fails after a failed training is told behind
-that. What several processes cannot write is refused before the run."""
+collective: its error is the message, out before any process may end, and nobody waits for the limit. What fails after a
+failed training is told behind that. What several processes cannot write is refused before the run."""
 import errno
 import json
 import os
@@ -13,6 +13,7 @@ import time
 import by_hand
 import calls
 import colrow
+import holding
 
 PRODUCT = """
 tp.parameter @a : tensor<64x64xf32> {id = 0 : i64, init = #tp.init<normal 0.0, 0.5>}
@@ -69,6 +70,25 @@ for what, command in (("a function", ("function", product, "--seed", 1, "--outpu
                  f"{what}: exit codes {codes}: {errors}")
     colrow.check(time.monotonic() - begin < 15, f"{what}: waited for the limit")
     colrow.check(not left.exists(), f"{what}: left something")
+
+# Told before process 0 lets the others go: a launcher may kill it once one of them has ended.
+told, errors = [], work / "errors"
+
+
+def look(process, count, pid):
+    if process == 0:
+        told.append(errors.read_text())
+    return True
+
+
+with errors.open("w") as file:
+    run = holding.Held([colrow.tool("tp-run"), "train", str(plan), "--weights", str(left), "--data", str(data),
+                        "--steps", "1", "-n", "2"],
+                       "shutdown", look, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=file)
+run.wait(timeout=30)
+run.release()
+colrow.check(told and all(text.startswith("tp-run: error: ") for text in told), f"not told before leaving: {told}")
+colrow.check(run.returncode == 1 and errors.read_text().count("\n") == 1, f"{run.returncode}, {errors.read_text()}")
 
 # Files without places for bytes; a link to a device has them.
 pipe, null = work / "pipe", work / "null"

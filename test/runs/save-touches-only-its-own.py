@@ -105,9 +105,19 @@ shutil.copytree(out / "step-9", work / "elsewhere")
 name = json.loads((out / "state.json").read_text())["run"]
 shutil.copytree(out / "step-9", out / f".saving-{name}")
 (out / f".saving-{name}" / "optimizer.safetensors").unlink()
-(out / f".shared-{name}").write_text("proof")
-(out / f".link-{name}").symlink_to("link")
-(out / f".current-{name}").symlink_to("step-9")
+# So does what was there for a moment, of whatever run; what only looks like it stays.
+lost, proof = "0123456789abcdef" * 2, "fedcba9876543210" * 2
+for leftover in (name, lost):
+    (out / f".shared-{leftover}").write_text(proof)
+    (out / f".link-{leftover}").symlink_to("link")
+    (out / f".current-{leftover}").symlink_to("step-9")
+(out / f".shared-{proof}").write_text("")
+(out / f".shared-{lost[1:]}").write_text(proof)
+(out / f".shared-{lost[::-1]}").write_text("years of work")
+(out / f".shared-{lost[::-1]}.txt").write_text(proof)
+(out / f".link-{lost[::-1]}").symlink_to("../outside")
+(out / f".current-{lost[::-1]}").write_text(proof)
+mine = {**mine, **{entry: what for entry, what in contents(out).items() if lost[::-1] in entry or entry == f".shared-{lost[1:]}"}}
 elsewhere, foreign = contents(work / "elsewhere"), contents(out / "step-6")
 colrow.succeed(*run, "--resume", out, "--steps", 10, "--save", out)
 colrow.check(untouched("again") == names | {"step-6", "step-7", "step-10"}, f"left {untouched('again')}")

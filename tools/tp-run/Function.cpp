@@ -5,6 +5,7 @@
 #include "Function.h"
 #include "Agreement.h"
 #include "Files.h"
+#include "Interrupt.h"
 #include "SameOptions.h"
 #include "Session.h"
 #include "Weights.h"
@@ -111,6 +112,10 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
   StepInputs step;
   step.seed = int64_t(options.seed.value_or(0));
   executor.run(**program, step);
+  // Everywhere before any process makes the file, which is short work.
+  catchInterrupts();
+  if (Error error = job.agree(Error::success()))
+    return error;
   return writeOutputs(executor, outputs, options.outputs);
 }
 

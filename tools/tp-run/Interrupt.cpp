@@ -27,11 +27,6 @@ void catchInterrupts() {
   std::signal(SIGTERM, onInterrupt);
 }
 
-void releaseInterrupts() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
-
 bool isInterrupted() { return interrupted; }
 
 } // namespace colrow::tprun

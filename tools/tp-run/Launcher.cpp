@@ -30,6 +30,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What processes are started from.
+constexpr const char *self = "/proc/self/exe";
+
 /// How long the others have to end by themselves once one has: they see it at
 /// once, but may have to ask each other who is to say so. Whoever has failed by
 /// itself has said why, and has ended those that it could reach.
@@ -72,6 +75,9 @@ private:
 } // namespace
 
 Error Launcher::connect() {
+  if (::access(self, X_OK) != 0)
+    return failure("cannot start processes: {0}: {1}: is /proc mounted?", self,
+                   strerror(errno));
   Expected<FileDescriptor> word = makeLastWord();
   if (!word)
     return word.takeError();
@@ -110,10 +116,11 @@ void Launcher::become(unsigned process, pid_t parent) {
   ::setenv("COLROW_PROCESS", std::to_string(process).c_str(), 1);
   ::setenv("COLROW_PROCESSES", std::to_string(children.size()).c_str(), 1);
   ::setenv("COLROW_CONTROL_FDS", numbers.c_str(), 1);
-  ::execv("/proc/self/exe", argv);
+  ::execv(self, argv);
   std::string text = formatv("tp-run: error: cannot start process {0}: {1}\n",
                              process, strerror(errno));
-  (void)!::write(STDERR_FILENO, text.data(), text.size());
+  if (takeLastWord())
+    (void)!::write(STDERR_FILENO, text.data(), text.size());
   ::_exit(1);
 }
 
@@ -138,8 +145,12 @@ void Launcher::signalAll(int signal) {
 void Launcher::reap() {
   for (unsigned process = 0; process < children.size(); ++process) {
     Child &child = children[process];
-    if (child.pid <= 0 || ::waitpid(child.pid, &child.status, WNOHANG) <= 0)
+    pid_t found =
+        child.pid > 0 ? ::waitpid(child.pid, &child.status, WNOHANG) : 0;
+    if (found == 0 || (found < 0 && errno != ECHILD))
       continue;
+    if (found < 0) // how it has ended is not known
+      child.status = W_EXITCODE(1, 0);
     child.pid = -1;
     bool hasFailed = !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0;
     // All end together: none works on for long once another has ended.
@@ -202,16 +213,16 @@ int Launcher::run() {
   Error error = connect();
   for (unsigned process = 0; !error && process < children.size(); ++process)
     error = start(process);
+  std::string fault = error ? toString(std::move(error)) : "";
+  // Before those that have started find out.
+  if (!fault.empty() && takeLastWord())
+    errs() << "tp-run: error: " << fault << "\n";
   hubEnds.clear();
   ends.clear();
-  if (error) {
-    errs() << "tp-run: error: " << toString(std::move(error)) << "\n";
+  if (!fault.empty())
     signalAll(SIGKILL);
-    waitForAll();
-    return 1;
-  }
   waitForAll();
-  return report();
+  return fault.empty() ? report() : 1;
 }
 
 int launchProcesses(unsigned processes, char **argv,

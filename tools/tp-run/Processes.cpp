@@ -8,6 +8,7 @@
 #include "colrow/runtime/Job/Token.h"
 #include "colrow/runtime/MPI/MpiMeeting.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "colrow/runtime/Support/LastWord.h"
 #include "llvm/Support/Path.h"
 #include <unistd.h>
 
@@ -95,6 +96,10 @@ Expected<Processes> Processes::join(const LaunchInfo &launch,
     monitor->endWith(parent);
   result.jobOfAll = std::make_unique<Job>(std::move(monitor));
   return std::move(result);
+}
+
+bool Processes::mayTell() {
+  return watcher ? watcher->mayTell() : takeLastWord();
 }
 
 void Processes::leave() {

@@ -27,6 +27,10 @@ public:
   /// Null where MPI's launcher has not started the run.
   runtime::Network *network() { return mpi.get(); }
 
+  /// Whether this process is the one to print why the run has failed. To be
+  /// asked before leave().
+  bool mayTell();
+
   /// The end of all processes, whether the run has failed or not.
   void leave();
 

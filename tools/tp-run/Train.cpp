@@ -59,7 +59,6 @@ Error Trainer::save() {
 }
 
 Error Trainer::loop() {
-  catchInterrupts();
   bool dumped = options.dumpOutputs.empty();
   while (state.step < options.steps) {
     if (Error error = oneStep())
@@ -111,6 +110,8 @@ Error Trainer::run() {
     return error;
   if (Error error = start())
     return error;
+  // Before any process makes a file. What comes before the first step ends it.
+  catchInterrupts();
   // No process enters a collective that another does not come to.
   if (Error error = job.agree(openData()))
     return error;
@@ -121,9 +122,6 @@ Error Trainer::run() {
     note(text);
   Error failed = job.settle(loop());
   progress.finish();
-  // Nothing waits any more for a step to end.
-  if (!isStopping)
-    releaseInterrupts();
   // What was run is reported, also when training failed, which says it all.
   Error unwritten = writeFiles();
   return both(std::move(failed), std::move(unwritten));

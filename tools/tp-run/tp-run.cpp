@@ -11,6 +11,7 @@
 #include "colrow/runtime/Support/LastWord.h"
 #include "colrow/runtime/Support/ProgramEnd.h"
 #include "colrow/runtime/Support/ShownText.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -50,32 +51,53 @@ static void prepareAsProcess(const LaunchInfo &launch) {
 }
 
 /// Returns the exit status.
-static int report(llvm::Error error) {
+static int report(llvm::Error error,
+                  llvm::function_ref<bool()> mayTell = takeLastWord) {
   if (!error)
     return 0;
   llvm::handleAllErrors(
-      std::move(error),
-      // A launcher may kill all once one has gone: process 0 prints first.
-      [](const ToldByFirst &) { ::usleep(200000); },
-      [](const llvm::ErrorInfoBase &info) {
-        if (takeLastWord())
+      std::move(error), [](const ToldByFirst &) {},
+      [&](const llvm::ErrorInfoBase &info) {
+        if (mayTell())
           llvm::errs() << "tp-run: error: " << shownText(info.message())
                        << "\n";
       });
   return 1;
 }
 
+/// Of processes that have not met. A launcher may kill all once one has ended:
+/// process 0 needs a moment to print.
+static int reportUnmet(llvm::Error error) {
+  if (error.isA<ToldByFirst>())
+    ::usleep(200000);
+  return report(std::move(error));
+}
+
 template <typename T>
 static int runAs(const T &options, const LaunchInfo &launch) {
   llvm::Expected<Processes> processes = Processes::join(launch, options);
   if (!processes)
-    return report(processes.takeError());
-  llvm::Error failed = run(options, *processes);
+    return reportUnmet(processes.takeError());
+  // Told before it leaves, and so before any other process can have left and
+  // ended: a launcher may kill all once one has.
+  int status =
+      report(run(options, *processes), [&] { return processes->mayTell(); });
   processes->leave();
-  return report(std::move(failed));
+  return status;
+}
+
+/// What starts tp-run may have blocked the signals that end it, or ignore the
+/// ends of its own children: that is passed on.
+static void resetSignals() {
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGCHLD, SIG_DFL);
 }
 
 int main(int argc, char **argv) {
+  resetSignals();
   guardProgramEnd("tp-run");
   std::set_new_handler(outOfMemory);
   // Files and memory files beyond the limit are errors to report.

@@ -340,6 +340,7 @@ TEST(Token, File) {
 TEST(Machine, IsOneForThreadsOfOneKernel) {
   std::string id = machineId();
   EXPECT_EQ(id, machineId());
+  EXPECT_TRUE(isKnownMachine(id));
   EXPECT_GT(id.size(), 36u);
   EXPECT_LE(id.size(), 200u);
   EXPECT_TRUE(StringRef(id).ends_with(" user " + std::to_string(::geteuid())));

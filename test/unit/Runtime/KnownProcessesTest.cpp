@@ -97,8 +97,11 @@ TEST(KnownProcesses, MachinesTellOneAfterTheOther) {
       seconds[process] = graceSeconds(placement, process);
     return seconds;
   };
-  EXPECT_EQ(times(shared), (std::vector<double>{0, 0, 4, 4, 5}));
+  EXPECT_EQ(times(shared), (std::vector<double>{0, 0, 4, 4, 4.5}));
   EXPECT_EQ(times(alone), (std::vector<double>{0, 0, 0, 4}));
+  // Before it is known who runs where.
+  EXPECT_EQ(graceSeconds(1), 0);
+  EXPECT_EQ(graceSeconds(2), 3);
 }
 
 } // namespace

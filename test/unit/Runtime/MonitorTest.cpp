@@ -90,32 +90,96 @@ TEST(Monitor, AProcessThatWasStoppedLooksFirstAndIsSilent) {
   ::close(errors[0]);
 }
 
+/// Process 0 of 2, which may tell an error before it leaves.
+[[noreturn]] void tellAndLeave(int socket, int errors, bool tells) {
+  ::dup2(errors, STDERR_FILENO);
+  std::vector<FileDescriptor> sockets;
+  sockets.emplace_back(socket);
+  auto star = StarControl::create(0, 2, std::move(sockets), limit);
+  if (!star)
+    ::_exit(neverMet);
+  Monitor monitor(std::move(*star), limit, "test");
+  bool hasTold = tells && monitor.mayTell() && !monitor.mayTell();
+  (void)!::write(STDERR_FILENO, hasTold ? "told" : "none", 4);
+  monitor.leave();
+  ::_exit(0);
+}
+
+/// What it says, and its exit status, when process 1 is gone before it leaves.
+std::string saidWhenLeavingFails(bool tells) {
+  int pair[2], errors[2], status = 0;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+      ::pipe(errors) != 0)
+    return "no sockets";
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::close(pair[1]);
+    tellAndLeave(pair[0], errors[1], tells);
+  }
+  ::close(pair[0]);
+  ::close(errors[1]);
+  std::vector<FileDescriptor> sockets;
+  sockets.emplace_back(pair[1]);
+  auto star = StarControl::create(1, 2, std::move(sockets), limit);
+  std::string text(200, '\0');
+  size_t size = std::max<ssize_t>(::read(errors[0], &text[0], 4), 0);
+  consumeError(star.takeError());
+  if (star)
+    star->reset();
+  size += std::max<ssize_t>(::read(errors[0], &text[size], 100), 0);
+  text.resize(size);
+  ::close(errors[0]);
+  ::waitpid(child, &status, 0);
+  return text + std::to_string(WEXITSTATUS(status));
+}
+
+TEST(Monitor, AnErrorOfLeavingIsToldUnlessAnotherWas) {
+  std::string said = saidWhenLeavingFails(false);
+  EXPECT_TRUE(StringRef(said).starts_with("nonetest: error: process 1"));
+  EXPECT_TRUE(StringRef(said).ends_with(" is gone\n1")) << said;
+  EXPECT_EQ(saidWhenLeavingFails(true), "told1");
+}
+
+/// What `body` returns in a process of its own, since what is shared stays
+/// shared, and a process speaks once.
+int inProcess(function_ref<int()> body) {
+  int status = 0;
+  pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(body());
+  return ::waitpid(child, &status, 0) == child ? WEXITSTATUS(status) : -1;
+}
+
 TEST(LastWord, IsTakenOnceByAnyProcess) {
   auto word = makeLastWord();
   ASSERT_TRUE(bool(word)) << toString(word.takeError());
-  int status = 0;
-  // Each in a process of its own, since what is shared stays shared.
-  for (int wanted : {1, 0}) {
-    pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0)
-      ::_exit(useLastWord(word->get()) ? 2 : takeLastWord());
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(WEXITSTATUS(status), wanted);
+  for (int wanted : {1, 0})
+    EXPECT_EQ(inProcess([&] {
+                return useLastWord(word->get()) ? 2 : int(takeLastWord());
+              }),
+              wanted);
+}
+
+TEST(LastWord, OfSharedMemoryIsItsOwners) {
+  for (uint32_t before : {0, 3, 4}) { // nobody, this process, another one
+    std::atomic<uint32_t> word{before};
+    EXPECT_EQ(inProcess([&] {
+                useLastWord(&word, 3);
+                bool takes = takeLastWord();
+                return takes && word.load() != 3 ? 2 : int(takes);
+              }),
+              before != 4);
   }
 }
 
-TEST(LastWord, OfSharedMemoryStaysWithItsOwner) {
-  EXPECT_TRUE(takeLastWord());
+TEST(LastWord, IsTakenOnceByOneProcess) {
   std::atomic<uint32_t> word{0};
-  useLastWord(&word, 3);
-  EXPECT_TRUE(takeLastWord());
-  EXPECT_EQ(word.load(), 3u);
-  EXPECT_TRUE(takeLastWord());
-  useLastWord(&word, 4); // another process
-  EXPECT_FALSE(takeLastWord());
-  useLastWord(nullptr, 0);
-  EXPECT_TRUE(takeLastWord());
+  EXPECT_EQ(inProcess([&] {
+              int taken = takeLastWord();
+              useLastWord(&word, 3);
+              return taken + takeLastWord();
+            }),
+            1);
 }
 
 TEST(LastWord, TakesNothingElseForOne) {
@@ -124,7 +188,7 @@ TEST(LastWord, TakesNothingElseForOne) {
     EXPECT_TRUE(bool(error));
     consumeError(std::move(error));
   }
-  EXPECT_TRUE(takeLastWord());
+  EXPECT_EQ(inProcess([] { return int(takeLastWord()); }), 1);
 }
 
 } // namespace

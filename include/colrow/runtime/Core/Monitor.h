@@ -44,6 +44,10 @@ public:
   /// Long work of the host calls this now and then: it gets on.
   void progress() override;
 
+  /// Whether this process is the one to print an error that all have agreed on,
+  /// or will. Once: afterwards nobody of the run prints any.
+  bool mayTell();
+
   /// Ends the job because of an error of this process that nobody else sees.
   [[noreturn]] void fail(llvm::StringRef text);
 

@@ -5,6 +5,7 @@
 #ifndef COLROW_RUNTIME_JOB_PLACEMENT_H
 #define COLROW_RUNTIME_JOB_PLACEMENT_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace colrow::runtime {
 struct Placement {
   std::vector<unsigned> machines; // of each process; rising from 0
   std::vector<std::string> hosts; // of each machine, as people call it
+  /// A process that the kernel does not tell its machine, so that it stands
+  /// here as one of its own.
+  std::optional<unsigned> unplaced;
 
   bool isOneMachine() const { return hosts.size() <= 1; }
 };

@@ -26,8 +26,9 @@ llvm::Error useLastWord(int descriptor);
 /// 0 at first, gets the value `mine`. Null: not any more.
 void useLastWord(std::atomic<uint32_t> *word, uint32_t mine);
 
-/// True for the first of all who call it; always where nothing is shared. May
-/// be called in a signal handler, and when memory is full.
+/// True for the first of all who call it, once; where nothing is shared, for
+/// the first call of this process. May be called in a signal handler, and when
+/// memory is full.
 bool takeLastWord();
 
 } // namespace colrow::runtime
