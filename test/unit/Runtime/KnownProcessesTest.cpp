@@ -89,8 +89,8 @@ TEST(KnownProcesses, ASilenceOfTheFirstIsNotTheOthers) {
 }
 
 TEST(KnownProcesses, MachinesTellOneAfterTheOther) {
-  Placement shared{{0, 0, 1, 1, 2}, {"a", "b", "c"}};
-  Placement alone{{0, 1, 1, 2}, {"a", "b", "c"}};
+  Placement shared{{0, 0, 1, 1, 2}, {"a", "b", "c"}, {}};
+  Placement alone{{0, 1, 1, 2}, {"a", "b", "c"}, {}};
   auto times = [](const Placement &placement) {
     std::vector<double> seconds(placement.machines.size());
     for (unsigned process = 0; process < seconds.size(); ++process)
