@@ -54,7 +54,8 @@ def everywhere(process, call, *command):
         code, error, is_hit = interrupted(process, call, len(codes) + 1, (*command, out / "last"))
         what = f"{command[0]}, process {process}, {call} {len(codes) + 1}"
         stopped = code == 1 and error.count("\n") == 1 and ": interrupted after step 1, which is saved" in error
-        colrow.check(is_hit and stopped or code == 0 and not error, f"{what}: exit code {code}, {error}")
+        early = code == 1 and error.count("\n") == 1 and ", last at the start" in error
+        colrow.check(is_hit and (stopped or early) or code == 0 and not error, f"{what}: exit code {code}, {error}")
         left = [path for path in out.rglob("*") if path.name.startswith(".") or ".tmp-" in path.name]
         colrow.check(not left, f"{what}: left {left}")
         codes.append(code)

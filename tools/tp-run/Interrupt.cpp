@@ -8,6 +8,7 @@
 
 namespace colrow::tprun {
 
+/// The signal that came, or 0.
 static volatile std::sig_atomic_t interrupted = 0;
 
 static void onInterrupt(int signal) {
@@ -19,7 +20,7 @@ static void onInterrupt(int signal) {
   }
   if (!interrupted)
     first = now;
-  interrupted = 1;
+  interrupted = signal;
 }
 
 void catchInterrupts() {
@@ -27,6 +28,13 @@ void catchInterrupts() {
   std::signal(SIGTERM, onInterrupt);
 }
 
-bool isInterrupted() { return interrupted; }
+void releaseInterrupts() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (interrupted)
+    std::raise(interrupted);
+}
+
+bool isInterrupted() { return interrupted != 0; }
 
 } // namespace colrow::tprun

@@ -7,11 +7,13 @@
 
 namespace colrow::tprun {
 
-/// From now on, to the end of the program, SIGINT and SIGTERM are noted. One
-/// that comes more than a second after the first ends the program at once:
-/// `timeout` and shells may send the first twice.
+/// From now on SIGINT and SIGTERM are noted. One that comes more than a second
+/// after the first ends the program at once: `timeout` and shells may send the
+/// first twice.
 void catchInterrupts();
 bool isInterrupted();
+/// From now on both end the program, and one that was noted does so now.
+void releaseInterrupts();
 
 } // namespace colrow::tprun
 

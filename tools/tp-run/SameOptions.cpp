@@ -4,6 +4,7 @@
 
 #include "SameOptions.h"
 #include "Agreement.h"
+#include "Interrupt.h"
 #include "colrow/runtime/Job/JointFile.h"
 #include "colrow/runtime/Support/Errors.h"
 
@@ -53,7 +54,10 @@ Error compareOptions(Job &job, const FunctionOptions &options) {
 static Error compareFile(Job &job, StringRef option, StringRef path) {
   if (path.empty()) // of all processes alike
     return Error::success();
+  // A file for a moment: a signal ends the run when that is gone.
+  catchInterrupts();
   Error error = JointFile::check(job, path);
+  releaseInterrupts();
   return error ? prefixed(option, std::move(error)) : Error::success();
 }
 
