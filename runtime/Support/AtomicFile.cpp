@@ -5,6 +5,7 @@
 
 #include "colrow/runtime/Support/AtomicFile.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/Path.h"
 #include <atomic>
 #include <cerrno>
@@ -137,7 +138,8 @@ Error AtomicFile::failed(const char *action) {
 Error AtomicFile::flush(const char *data, size_t size) {
   while (size > 0) {
     ssize_t done = ::write(fd, data, size);
-    if (done < 0 && errno == EINTR)
+    // A file waits for nobody, but the reader of a pipe may never come.
+    if (done < 0 && errno == EINTR && !temporary.empty())
       continue;
     if (done < 0)
       return failed("write");
@@ -179,7 +181,8 @@ Error AtomicFile::writeAt(uint64_t offset, const void *data, size_t size) {
 }
 
 Error AtomicFile::reserve(uint64_t bytes) {
-  if (temporary.empty() || ::fallocate(fd, 0, 0, off_t(bytes)) == 0)
+  if (temporary.empty() ||
+      sys::RetryAfterSignal(-1, ::fallocate, fd, 0, 0, off_t(bytes)) == 0)
     return Error::success();
   if (errno != EOPNOTSUPP && errno != ENOSYS)
     return failed("take the space that it needs");
@@ -188,8 +191,9 @@ Error AtomicFile::reserve(uint64_t bytes) {
 }
 
 Error AtomicFile::syncData() {
-  return temporary.empty() || ::fdatasync(fd) == 0 ? Error::success()
-                                                   : failed("sync");
+  return temporary.empty() || sys::RetryAfterSignal(-1, ::fdatasync, fd) == 0
+             ? Error::success()
+             : failed("sync");
 }
 
 Error AtomicFile::finish() {
@@ -198,7 +202,7 @@ Error AtomicFile::finish() {
   if (Error error = flush(buffer.data(), buffer.size()))
     return error;
   buffer.clear();
-  if (!temporary.empty() && ::fsync(fd) != 0)
+  if (!temporary.empty() && sys::RetryAfterSignal(-1, ::fsync, fd) != 0)
     return failed("sync");
   int rc = ::close(fd);
   fd = -1;

@@ -4,6 +4,7 @@
 
 #include "colrow/runtime/Support/Folder.h"
 #include "colrow/runtime/Support/Errors.h"
+#include "llvm/Support/Errno.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -141,7 +142,7 @@ Error Folder::removeEmptyFolder(StringRef name) const {
 
 Error Folder::sync() const {
   // Some file systems cannot sync folders and say so with EINVAL.
-  if (::fsync(fd) != 0 && errno != EINVAL)
+  if (sys::RetryAfterSignal(-1, ::fsync, fd) != 0 && errno != EINVAL)
     return failure("{0}: cannot sync folder: {1}", title, strerror(errno));
   return Error::success();
 }

@@ -47,7 +47,7 @@ colrow.refuse("tp-compile", model, *sizes, "--topology", pipe(work / "t.yaml"), 
 # The report goes to a pipe that nobody reads; the checkpoint is written before it.
 command = [colrow.tool("tp-run"), *map(str, train[1:]), "--seed", "1", "--data", str(data), "--save", str(new),
            "--report", str(pipe(work / "report.json"))]
-process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 for _ in range(600):
     if (new / "state.json").exists():
         break
@@ -56,7 +56,9 @@ time.sleep(1)
 colrow.check(process.poll() is None, "did not wait for the pipe's reader")
 process.send_signal(signal.SIGTERM)
 try:
-    colrow.check(process.wait(timeout=60) != 0, "was interrupted, and said nothing")
+    error = process.communicate(timeout=60)[1]
+    colrow.check(process.returncode == 1 and error.count("\n") == 1 and "report.json: cannot create: " in error,
+                 f"was interrupted: exit code {process.returncode}, {error}")
 except subprocess.TimeoutExpired:
     process.kill()
     sys.exit("FAILED: a signal does not end a run that waits for the reader of its report")

@@ -117,7 +117,7 @@ for leftover in (name, lost):
 (out / f".shared-{lost[::-1]}.txt").write_text(proof)
 (out / f".link-{lost[::-1]}").symlink_to("../outside")
 (out / f".current-{lost[::-1]}").write_text(proof)
-mine = {**mine, **{entry: what for entry, what in contents(out).items() if lost[::-1] in entry or entry == f".shared-{lost[1:]}"}}
+mine |= {entry: what for entry, what in contents(out).items() if lost[::-1] in entry or entry == f".shared-{lost[1:]}"}
 elsewhere, foreign = contents(work / "elsewhere"), contents(out / "step-6")
 colrow.succeed(*run, "--resume", out, "--steps", 10, "--save", out)
 colrow.check(untouched("again") == names | {"step-6", "step-7", "step-10"}, f"left {untouched('again')}")

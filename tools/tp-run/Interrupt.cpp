@@ -5,6 +5,7 @@
 #include "Interrupt.h"
 #include <csignal>
 #include <ctime>
+#include <initializer_list>
 
 namespace colrow::tprun {
 
@@ -23,9 +24,13 @@ static void onInterrupt(int signal) {
   interrupted = signal;
 }
 
-void catchInterrupts() {
-  std::signal(SIGINT, onInterrupt);
-  std::signal(SIGTERM, onInterrupt);
+void catchInterrupts(bool cutsWaits) {
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt;
+  action.sa_flags = cutsWaits ? 0 : SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  for (int signal : {SIGINT, SIGTERM})
+    (void)::sigaction(signal, &action, nullptr);
 }
 
 void releaseInterrupts() {

@@ -9,8 +9,9 @@ namespace colrow::tprun {
 
 /// From now on SIGINT and SIGTERM are noted. One that comes more than a second
 /// after the first ends the program at once: `timeout` and shells may send the
-/// first twice.
-void catchInterrupts();
+/// first twice. `cutsWaits`: one also ends a call that waits, such as for the
+/// reader of a pipe, with EINTR.
+void catchInterrupts(bool cutsWaits = false);
 bool isInterrupted();
 /// From now on both end the program, and one that was noted does so now.
 void releaseInterrupts();

@@ -10,7 +10,6 @@
 #include "Weights.h"
 #include "colrow/runtime/Core/Trace.h"
 #include "colrow/runtime/Support/Errors.h"
-#include "llvm/Support/FileSystem.h"
 #include <chrono>
 #include <cmath>
 
@@ -93,30 +92,16 @@ static Error both(Error first, Error second) {
                  toString(std::move(second)));
 }
 
-/// In a pipe nothing half-made is left, and its reader may never come: a signal
-/// ends that, but for one that came before and may be sent twice.
-Error Trainer::write(StringRef path, function_ref<Error()> writeIt) {
-  bool isPipe = sys::fs::exists(path) && !sys::fs::is_regular_file(path);
-  if (isPipe && !isStopping)
-    releaseInterrupts();
-  Error error = writeIt();
-  catchInterrupts();
-  return error;
-}
-
 /// Each is written whether the other can be or not.
 Error Trainer::writeFiles() {
-  Error unreported = Error::success();
-  if (!options.report.empty() && job.isFirst())
-    unreported = write(options.report, [&] {
-      return writeReport(options.report, executor->plan(),
-                         program->tables().of(0), records);
-    });
-  Error error = job.settle(std::move(unreported));
+  bool reports = job.isFirst() && !options.report.empty();
+  Error error =
+      job.settle(reports ? writeReport(options.report, executor->plan(),
+                                       program->tables().of(0), records)
+                         : Error::success());
   if (options.trace.empty())
     return error;
-  Error untraced = job.settle(write(
-      options.trace, [&] { return writeTrace(*executor, options.trace); }));
+  Error untraced = job.settle(writeTrace(*executor, options.trace));
   return both(std::move(error), std::move(untraced));
 }
 
@@ -138,7 +123,9 @@ Error Trainer::run() {
   Error failed = job.settle(loop());
   progress.finish();
   // What was run is reported, also when training failed, which says it all.
+  catchInterrupts(/*cutsWaits=*/true);
   Error unwritten = writeFiles();
+  catchInterrupts();
   return both(std::move(failed), std::move(unwritten));
 }
 

@@ -9,7 +9,6 @@
 #include "Report.h"
 #include "Session.h"
 #include "colrow/runtime/Checkpoint/CheckpointFolder.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <vector>
 
 namespace colrow::tprun {
@@ -31,8 +30,6 @@ private:
   llvm::Error loop();
   llvm::Error oneStep();
   llvm::Error save();
-  llvm::Error write(llvm::StringRef path,
-                    llvm::function_ref<llvm::Error()> writeIt);
   llvm::Error writeFiles();
   void note(const std::string &text);
 
