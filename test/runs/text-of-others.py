@@ -10,8 +10,8 @@ import sys
 
 import colrow
 
-TEXT = "gone \x1b[2J\r\nin \u00fc \u202e\x07\x9b".encode() + b"\xff\xc3"
-SHOWN = r"gone \x1b[2J\x0d\x0ain " + "\u00fc " + r"\xe2\x80\xae\x07\xc2\x9b\xff\xc3"
+TEXT = "gone \x1b[2J\r\n in \u00fc \u202e\x07\x9b".encode() + b"\xff\xc3"
+SHOWN = r"gone \x1b[2J\x0d\x0a in " + "\u00fc " + r"\xe2\x80\xae\x07\xc2\x9b\xff\xc3"
 work = colrow.workspace(sys.argv[1])
 plan = colrow.compile_plan(colrow.gpt2_config(work / "model"), work / "step.plan", 2, 2, 8)
 
