@@ -185,17 +185,18 @@ Claim Monitor::Impl::claim() {
   return answer;
 }
 
-/// The first of a machine's processes has the right among them. Whoever sends a
-/// notice has told the user; of a process that was away the others may have
-/// told it long ago.
+/// The first of a machine's processes has the right among them, but others may
+/// not know their machine yet: process 0 is asked. Whoever sends a notice has
+/// told the user; of a process that was away other machines may have told it
+/// long ago.
 bool Monitor::Impl::mayTell(bool wasAway) {
   const Machine *machine = known.watched.machine.get();
   if (star.failureNotice())
     return false;
-  if (machine && machine->processes().size() == star.processes())
-    return takeLastWord();
+  bool hasAll = machine && machine->processes().size() == star.processes();
   Claim answer = claim();
-  if (answer == Claim::taken || (answer == Claim::unknown && wasAway))
+  if (answer == Claim::taken ||
+      (answer == Claim::unknown && wasAway && !hasAll))
     return false;
   return takeLastWord();
 }
