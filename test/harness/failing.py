@@ -72,8 +72,8 @@ class Failing:
             def strike(number, calls, pid):
                 if number != process or calls < count or hit.is_set():
                     return True
+                hit.set()  # the run may have ended when the signal is sent
                 os.kill(pid, sent)
-                hit.set()
                 return False
 
             run = holding.Held(line, call, strike, **options)
