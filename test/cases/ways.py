@@ -7,9 +7,10 @@ equal to the bit.
 usage: ways.py [CASE ...] [--tp N ...] [--by LAUNCHER ...] [--dtype bf16] [--all] [--bin DIR]
 
 LAUNCHER: tp-run (-n), hand (variables), torchrun, openmpi, mpich, srun-none, srun-pmix, srun-pmi2 (srun
---mpi), and openmpi-two, mpich-two, srun-pmix-two, srun-pmi2-two on two machines. Without --all each way runs one of the cases at each tp, another than its neighbours, so that over
-all launchers every case is run. A way for which this machine has not what it takes is left out, which is
-said. Exit code 1 when something differs, or when --by names what is left out.
+--mpi), and openmpi-two, mpich-two, srun-pmix-two, srun-pmi2-two on two machines. Without --all each way
+runs one of the cases at each tp, another than its neighbours, so that over all launchers every case is
+run. A way for which this machine has not what it takes is left out, which is said. Exit code 1 when
+something differs, or when --by names what is left out.
 """
 import argparse
 import dataclasses
