@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +51,29 @@ static void ignoreSizeSignal() {
     ::signal(SIGXFSZ, SIG_IGN);
 }
 
+static std::atomic<bool (*)()> givesUpWaiting{nullptr};
+
+void AtomicFile::waitForReadersUntil(bool (*givesUp)()) {
+  givesUpWaiting = givesUp;
+}
+
+/// Returns -1 with errno: ENXIO, nobody reads it.
+static int openPipe(const char *path) {
+  constexpr timespec pause = {0, 10000000};
+  int fd;
+  for (;;) {
+    fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    bool (*givesUp)() = givesUpWaiting;
+    if (fd >= 0 || errno != ENXIO || (givesUp && givesUp()))
+      break;
+    ::nanosleep(&pause, nullptr);
+    errno = ENXIO;
+  }
+  if (fd >= 0)
+    (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
+}
+
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
   static std::atomic<unsigned> serial{0};
   ignoreSizeSignal();
@@ -60,10 +84,16 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
     return failure("{0}: cannot write: it is a folder", path);
   if (!direct)
     temporary = formatv("{0}.tmp-{1}-{2}", path, ::getpid(), serial++).str();
-  int fd = ::open(direct ? name.c_str() : temporary.c_str(),
-                  direct ? O_WRONLY | O_CLOEXEC
-                         : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                  0666);
+  bool isPipe = direct && S_ISFIFO(status.st_mode);
+  int fd = isPipe ? openPipe(name.c_str())
+                  : ::open(direct ? name.c_str() : temporary.c_str(),
+                           direct ? O_WRONLY | O_CLOEXEC
+                                  : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                           0666);
+  if (fd < 0 && isPipe && errno == ENXIO)
+    return failure("{0}: cannot write: nobody reads this pipe, and a signal "
+                   "has ended the wait",
+                   path);
   if (fd < 0)
     return failure("{0}: cannot create: {1}", path, strerror(errno));
   return std::unique_ptr<AtomicFile>(

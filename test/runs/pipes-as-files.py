@@ -44,21 +44,35 @@ colrow.refuse("tp-compile", pipe(work / "graph.mlir"), "-o", new, says=("graph.m
 colrow.refuse("tp-compile", model, *sizes, "--topology", pipe(work / "t.yaml"), "-o", new,
               says=("t.yaml", "regular file"), timeout=60)
 
-# The report goes to a pipe that nobody reads; the checkpoint is written before it.
-command = [colrow.tool("tp-run"), *map(str, train[1:]), "--seed", "1", "--data", str(data), "--save", str(new),
-           "--report", str(pipe(work / "report.json"))]
-process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-for _ in range(600):
-    if (new / "state.json").exists():
-        break
-    time.sleep(0.1)
-time.sleep(1)
-colrow.check(process.poll() is None, "did not wait for the pipe's reader")
-process.send_signal(signal.SIGTERM)
-try:
-    error = process.communicate(timeout=60)[1]
-    colrow.check(process.returncode == 1 and error.count("\n") == 1 and "report.json: cannot create: " in error,
-                 f"was interrupted: exit code {process.returncode}, {error}")
-except subprocess.TimeoutExpired:
-    process.kill()
-    sys.exit("FAILED: a signal does not end a run that waits for the reader of its report")
+
+
+def interrupted(waits, says, *more, plan=plan, steps=2):
+    """A run that writes to pipes that nobody reads ends soon after one signal, with one line."""
+    command = [*map(str, (colrow.tool("tp-run"), "train", plan, "--steps", steps, "--seed", 1, "--data", data, *more))]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while not waits() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    colrow.check(process.poll() is None, f"{more}: did not wait for the pipe's reader")
+    process.send_signal(signal.SIGTERM)
+    try:
+        error = process.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        sys.exit(f"FAILED: {more}: a signal does not end a run that waits for the reader of a pipe")
+    colrow.check(process.returncode == 1 and error.count("\n") == 1 and all(word in error for word in says),
+                 f"{more}: exit code {process.returncode}, {error}")
+
+
+report, trace, outputs = (pipe(work / name) for name in ("report.json", "trace.json", "o.safetensors"))
+unread = ": cannot write: nobody reads this pipe"
+# While it waits: the checkpoint is written before the report, the outputs behind the first step.
+interrupted((new / "state.json").exists, [f"report.json{unread}", f"trace.json{unread}"], "--save", new,
+            "--report", report, "--trace", trace)
+# Before it waits: while it trains.
+long = work / "long"
+interrupted((long / "state.json").exists, ["interrupted after step ", f"report.json{unread}"], "--save", long,
+            "--save-every", 1, "--report", report, steps=10**6)
+with_outputs = work / "outputs.plan"
+colrow.compile_split(model, with_outputs, 1, *sizes, "--outputs", "logits", must=False)
+interrupted(lambda: True, [f"o.safetensors{unread}"], "--dump-outputs", outputs, plan=with_outputs)

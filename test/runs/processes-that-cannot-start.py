@@ -1,8 +1,9 @@
 # RUN: %python %s %t
 # REQUIRES: two-machines
+# UNSUPPORTED: sanitize
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Without /proc no process can be started, or told to share a machine with another; with too long an environment none
-can get its own: one line says so."""
+can get its own: one line says so. (Sanitizers need /proc themselves.)"""
 import os
 import resource
 import subprocess

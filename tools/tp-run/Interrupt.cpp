@@ -3,6 +3,7 @@
 // Signals that end training after a step.
 
 #include "Interrupt.h"
+#include "colrow/runtime/Support/AtomicFile.h"
 #include <csignal>
 #include <ctime>
 #include <initializer_list>
@@ -31,6 +32,7 @@ void catchInterrupts(bool cutsWaits) {
   ::sigemptyset(&action.sa_mask);
   for (int signal : {SIGINT, SIGTERM})
     (void)::sigaction(signal, &action, nullptr);
+  runtime::AtomicFile::waitForReadersUntil(isInterrupted);
 }
 
 void releaseInterrupts() {

@@ -24,6 +24,9 @@ public:
   /// disk.
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   create(llvm::StringRef path);
+  /// A pipe that nobody reads is waited for until somebody does; or until
+  /// `givesUp`, which is asked now and then, says so. For all files.
+  static void waitForReadersUntil(bool (*givesUp)());
 
   /// A new file in a folder that is itself given its name when it is whole:
   /// written under `name`, which must be free, and synced, which the folder is
