@@ -215,11 +215,8 @@ void Monitor::Impl::end(StringRef text) {
   // Also where the main thread is the first to run again.
   bool wasAway = Clock::now() < wasAwayUntil || awaySeconds() > limit;
   bool tells = mayTell(wasAway);
-  if (tells) {
-    std::string line =
-        (Twine(tool) + ": error: " + shownText(text) + "\n").str();
-    (void)!::write(STDERR_FILENO, line.data(), line.size());
-  }
+  if (tells)
+    writeErrorLine(tool, text);
   if (tells || !wasAway)
     star.sendFailure(text);
   // Other machines are told by process 0, which needs a moment.

@@ -8,6 +8,7 @@
 #include "colrow/runtime/Support/Errors.h"
 #include "colrow/runtime/Support/Json.h"
 #include "colrow/runtime/Support/LastWord.h"
+#include "colrow/runtime/Support/ShownText.h"
 #include "colrow/runtime/Support/Thread.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -111,13 +112,12 @@ struct MpiNetwork::Impl {
       fail(code);
   }
   [[noreturn]] void fail(int code);
-  [[noreturn]] void end(const Twine &text) const;
+  [[noreturn]] void end(StringRef text) const;
 };
 
-void MpiNetwork::Impl::end(const Twine &text) const {
-  std::string line = (tool + ": error: " + text + "\n").str();
+void MpiNetwork::Impl::end(StringRef text) const {
   if (takeLastWord())
-    (void)!::write(STDERR_FILENO, line.data(), line.size());
+    writeErrorLine(tool, text);
   ::_exit(1);
 }
 

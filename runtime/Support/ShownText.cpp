@@ -4,8 +4,10 @@
 
 #include "colrow/runtime/Support/ShownText.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Unicode.h"
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -24,6 +26,11 @@ std::string shownText(StringRef text) {
     text = text.drop_front(one.size());
   }
   return shown;
+}
+
+void writeErrorLine(StringRef tool, StringRef text) {
+  std::string line = (Twine(tool) + ": error: " + shownText(text) + "\n").str();
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
 } // namespace colrow::runtime

@@ -14,6 +14,10 @@ namespace colrow::runtime {
 /// "\xNN".
 std::string shownText(llvm::StringRef text);
 
+/// "TOOL: error: TEXT" on stderr, by one call of the system: other processes
+/// may write there too, and this one may end at any time.
+void writeErrorLine(llvm::StringRef tool, llvm::StringRef text);
+
 } // namespace colrow::runtime
 
 #endif // COLROW_RUNTIME_SUPPORT_SHOWNTEXT_H
