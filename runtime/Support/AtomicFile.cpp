@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,21 +58,38 @@ void AtomicFile::waitForReadersUntil(bool (*givesUp)()) {
   givesUpWaiting = givesUp;
 }
 
-/// Returns -1 with errno: ENXIO, nobody reads it.
+static bool givesUp() {
+  bool (*asked)() = givesUpWaiting;
+  return asked && asked();
+}
+
+static constexpr const char *unread =
+    "nobody reads this pipe, and a signal has ended the wait";
+
+/// Does not block. Returns -1 with errno: ENXIO, nobody reads it.
 static int openPipe(const char *path) {
   constexpr timespec pause = {0, 10000000};
-  int fd;
   for (;;) {
-    fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    bool (*givesUp)() = givesUpWaiting;
-    if (fd >= 0 || errno != ENXIO || (givesUp && givesUp()))
-      break;
+    int fd = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != ENXIO || givesUp())
+      return fd;
     ::nanosleep(&pause, nullptr);
-    errno = ENXIO;
   }
-  if (fd >= 0)
-    (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-  return fd;
+}
+
+/// Until a pipe that is full takes more. False: given up, after a second in
+/// which its reader took nothing.
+static bool waitForRoom(int fd) {
+  constexpr int milliseconds = 1000;
+  pollfd entry = {fd, POLLOUT, 0};
+  for (;;) {
+    bool isLast = givesUp();
+    int ready = ::poll(&entry, 1, milliseconds);
+    if (ready > 0 || (ready < 0 && errno != EINTR))
+      return true; // write() says what is wrong
+    if (ready == 0 && isLast)
+      return false;
+  }
 }
 
 Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
@@ -91,9 +109,7 @@ Expected<std::unique_ptr<AtomicFile>> AtomicFile::create(StringRef path) {
                                   : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                            0666);
   if (fd < 0 && isPipe && errno == ENXIO)
-    return failure("{0}: cannot write: nobody reads this pipe, and a signal "
-                   "has ended the wait",
-                   path);
+    return failure("{0}: cannot write: {1}", path, unread);
   if (fd < 0)
     return failure("{0}: cannot create: {1}", path, strerror(errno));
   return std::unique_ptr<AtomicFile>(
@@ -168,9 +184,14 @@ Error AtomicFile::failed(const char *action) {
 Error AtomicFile::flush(const char *data, size_t size) {
   while (size > 0) {
     ssize_t done = ::write(fd, data, size);
-    // A file waits for nobody, but the reader of a pipe may never come.
-    if (done < 0 && errno == EINTR && !temporary.empty())
+    if (done < 0 && errno == EINTR)
       continue;
+    if (done < 0 && errno == EAGAIN) {
+      if (waitForRoom(fd))
+        continue;
+      broken = true;
+      return failure("{0}: cannot write: {1}", path, unread);
+    }
     if (done < 0)
       return failed("write");
     data += done;

@@ -76,3 +76,8 @@ interrupted((long / "state.json").exists, ["interrupted after step ", f"report.j
 with_outputs = work / "outputs.plan"
 colrow.compile_split(model, with_outputs, 1, *sizes, "--outputs", "logits", must=False)
 interrupted(lambda: True, [f"o.safetensors{unread}"], "--dump-outputs", outputs, plan=with_outputs)
+# A pipe that has a reader which takes nothing.
+reader = os.open(trace, os.O_RDONLY | os.O_NONBLOCK)
+stalled = work / "stalled"
+interrupted((stalled / "state.json").exists, [f"trace.json{unread}"], "--save", stalled, "--trace", trace, steps=500)
+os.close(reader)

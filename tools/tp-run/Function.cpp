@@ -113,7 +113,7 @@ static Error runOnce(const FunctionOptions &options, Processes &processes) {
   step.seed = int64_t(options.seed.value_or(0));
   executor.run(**program, step);
   // Everywhere before any process makes the file, which is short work.
-  catchInterrupts(/*cutsWaits=*/true);
+  catchInterrupts();
   if (Error error = job.agree(Error::success()))
     return error;
   return writeOutputs(executor, outputs, options.outputs);

@@ -6,7 +6,6 @@
 #include "colrow/runtime/Support/AtomicFile.h"
 #include <csignal>
 #include <ctime>
-#include <initializer_list>
 
 namespace colrow::tprun {
 
@@ -25,13 +24,9 @@ static void onInterrupt(int signal) {
   interrupted = signal;
 }
 
-void catchInterrupts(bool cutsWaits) {
-  struct sigaction action = {};
-  action.sa_handler = onInterrupt;
-  action.sa_flags = cutsWaits ? 0 : SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM})
-    (void)::sigaction(signal, &action, nullptr);
+void catchInterrupts() {
+  std::signal(SIGINT, onInterrupt);
+  std::signal(SIGTERM, onInterrupt);
   runtime::AtomicFile::waitForReadersUntil(isInterrupted);
 }
 

@@ -9,9 +9,8 @@ namespace colrow::tprun {
 
 /// From now on SIGINT and SIGTERM are noted. One that comes more than a second
 /// after the first ends the program at once: `timeout` and shells may send the
-/// first twice. `cutsWaits`: one also ends a call that waits, such as for the
-/// reader of a pipe, with EINTR.
-void catchInterrupts(bool cutsWaits = false);
+/// first twice. Pipes that nobody reads are not waited for once one has come.
+void catchInterrupts();
 bool isInterrupted();
 /// From now on both end the program, and one that was noted does so now.
 void releaseInterrupts();

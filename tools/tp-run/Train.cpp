@@ -123,9 +123,7 @@ Error Trainer::run() {
   Error failed = job.settle(loop());
   progress.finish();
   // What was run is reported, also when training failed, which says it all.
-  catchInterrupts(/*cutsWaits=*/true);
   Error unwritten = writeFiles();
-  catchInterrupts();
   return both(std::move(failed), std::move(unwritten));
 }
 

@@ -25,7 +25,8 @@ public:
   static llvm::Expected<std::unique_ptr<AtomicFile>>
   create(llvm::StringRef path);
   /// A pipe that nobody reads is waited for until somebody does; or until
-  /// `givesUp`, which is asked now and then, says so. For all files.
+  /// `givesUp`, which is asked now and then, says so (once a pipe has a reader:
+  /// and that has taken nothing for a second). For all files.
   static void waitForReadersUntil(bool (*givesUp)());
 
   /// A new file in a folder that is itself given its name when it is whole:
